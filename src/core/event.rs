@@ -1,0 +1,149 @@
+//! What can happen to a fleet, and what it wants done.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::command::{Command, Reply};
+use super::fact::Fact;
+use super::id::{AgentId, BatchId, QuestionId, Ticket};
+use super::moment::Moment;
+use super::record::Record;
+
+/// How an agent's own process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessEnd {
+    /// Exit with a code.
+    Code(i32),
+    /// Ended by a signal, by name (`SIGSEGV`).
+    Signal(String),
+    /// It could not be started; a whole clause that says why.
+    NotStarted(String),
+    /// Its shim died without a record.
+    Lost,
+}
+
+/// Everything that is known once an agent's whole tree is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeEnd {
+    /// How the agent itself ended.
+    pub end: ProcessEnd,
+    /// The shim's own timeout stopped it.
+    pub timed_out: bool,
+    /// The shim was signalled and stopped it.
+    pub signalled: bool,
+    /// The shim stopped it because there was no host for too long.
+    pub orphaned: bool,
+    /// A `stop` file lay beside it: the owner's decision, made past the host.
+    pub owner_stop: bool,
+    /// When the agent itself ended.
+    pub at: Moment,
+    /// How long it ran, by the shim's clock.
+    pub run_time: Option<Duration>,
+    /// Names of the processes that had to be ended after it.
+    pub swept: Vec<String>,
+    /// It had to be killed after its grace.
+    pub escalated: bool,
+}
+
+/// What the reader saw last, for agents that end without a structured word.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tails {
+    /// Last line of `out` that is not blank.
+    pub out_line: Option<String>,
+    /// Last line of `err` that is not blank.
+    pub err_line: Option<String>,
+    /// Bytes in `out`.
+    pub out_bytes: u64,
+    /// Bytes in `err`.
+    pub err_bytes: u64,
+    /// Output that could not be read; why.
+    pub unreadable: Option<String>,
+}
+
+/// Something that happened. Events that make no sense in a state change nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A door wants something.
+    Command {
+        /// Joins the reply.
+        ticket: Ticket,
+        /// What it wants.
+        command: Command,
+    },
+    /// The shim says that the agent runs.
+    Started(AgentId),
+    /// The shim never began: no process ran.
+    NeverBegan(AgentId),
+    /// The agent itself has ended; so many of its processes have not.
+    Exited(AgentId, u32),
+    /// Nothing of the agent's tree is left.
+    TreeGone(AgentId, TreeEnd),
+    /// The output was read up to `offset` and this was learned.
+    Facts {
+        /// Whose.
+        id: AgentId,
+        /// What, in order.
+        facts: Vec<Fact>,
+        /// Bytes of `out` that are accounted for.
+        offset: u64,
+    },
+    /// `out` or `err` has grown, or another sign of life was seen.
+    Progress(AgentId),
+    /// So many bytes of an ended agent's output are still to be read.
+    Behind(AgentId, u64),
+    /// The output of an ended agent has been read to its end.
+    Scanned(AgentId, Tails),
+    /// The mesh store has so many keys.
+    MeshKeys(u64),
+    /// Names that a batch demands are missing in this environment; empty: none are any more.
+    EnvMissing(BatchId, Vec<String>),
+    /// The journal could not be written; why. The queue is held until it can.
+    SaveFailed(String),
+    /// The journal is whole again.
+    Saved,
+    /// Time has passed.
+    Tick,
+}
+
+/// How hard a tree is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// In stages: ask, grace, kill.
+    Ask,
+    /// At once.
+    Kill,
+}
+
+/// Something a person should hear of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notice {
+    /// The cap is reached and a question is open.
+    CapReached(QuestionId),
+    /// Four fifths of the cap are spent.
+    CapNear,
+    /// An agent made no progress for too long.
+    Stalled(AgentId),
+    /// Three ends in a row for one cause: this kind is held.
+    KindHeld(String),
+}
+
+/// Something the runtime has to do. `Spawn` and `Reply` wait until the records before them are safe on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Append to the journal.
+    Record(Record),
+    /// Start the agent.
+    Spawn(AgentId),
+    /// Tell the agent's tree to end.
+    Stop(AgentId, Urgency),
+    /// Answer a command.
+    Reply(Ticket, Reply),
+    /// Delete what is stored for an agent that will not start any more (`env.json`).
+    Forget(AgentId),
+    /// Tell people.
+    Notify(Notice),
+}

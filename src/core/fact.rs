@@ -1,0 +1,101 @@
+//! What an adapter learns from an agent's output.
+
+use serde::{Deserialize, Serialize};
+
+use super::money::NanoUsd;
+use super::outcome::ExitReason;
+
+/// State of one tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// The tool has begun: the agent is in it until its end.
+    Start,
+    /// The tool has ended well. Without a start before it, this is a whole step.
+    End,
+    /// The tool has failed. Without a start before it, this is a whole step.
+    Error,
+}
+
+/// Tokens and cost of one response of a model.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input that was not cached.
+    pub input: u64,
+    /// Input read from a cache.
+    pub cache_read: u64,
+    /// Input written to a cache.
+    pub cache_write: u64,
+    /// Output, thinking included.
+    pub output: u64,
+    /// Cost, if the agent told it.
+    pub cost: Option<NanoUsd>,
+}
+
+/// The closing word of an agent about its own task.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentResult {
+    /// What the agent says of its success; `None` if it says nothing.
+    pub completed: Option<bool>,
+    /// Final answer; `None` if there is no such field, which is not the same as a blank one.
+    pub answer: Option<String>,
+    /// Error text; blank is none.
+    pub error: String,
+    /// Why it ended, if told.
+    pub reason: Option<ExitReason>,
+    /// Files it says it changed.
+    pub files_changed: Vec<String>,
+    /// The answer was cut off by a limit.
+    pub truncated: bool,
+    /// Some part had a wrong type or an absurd number and counts as missing.
+    pub unparsed: bool,
+}
+
+/// One thing learned from the output. Order matters; each is applied once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fact {
+    /// A tool call begins or ends.
+    Step {
+        /// Name of the tool.
+        tool: String,
+        /// What it does, one line.
+        text: String,
+        /// Begin or end.
+        state: StepState,
+    },
+    /// One response; the same id replaces the earlier numbers, no id always adds.
+    Usage {
+        /// Message id.
+        id: Option<String>,
+        /// Numbers.
+        usage: Usage,
+    },
+    /// A running total of cost, instead of what usage lines add up to.
+    TotalCost(NanoUsd),
+    /// A cost was told that cannot be read or counted, so what the agent costs is not known.
+    UnreadableCost,
+    /// A total of tokens, instead of what usage lines add up to.
+    TotalTokens(Usage),
+    /// Text for the transcript.
+    Text {
+        /// Who says it.
+        role: String,
+        /// The text.
+        text: String,
+    },
+    /// A checkpoint that the agent ran on its own work.
+    Smoke {
+        /// Green; `None` when the check says that there was nothing to check.
+        ok: Option<bool>,
+        /// What was checked.
+        text: String,
+    },
+    /// What a later resume of the session needs.
+    Session(String),
+    /// The closing word; the last one counts.
+    Result(AgentResult),
+    /// A line that claimed to be structured and was not understood; counted.
+    Unknown,
+    /// A line too long to be looked at; counted.
+    Skipped,
+}

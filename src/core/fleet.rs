@@ -1,0 +1,342 @@
+//! The fleet itself: its data, and the one way in.
+//!
+//! `apply` decides; decisions become [`Record`]s, and only folding a record changes what the journal must rebuild.
+//! So a replayed journal and the fleet that wrote it are the same by construction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::agent::{AgentState, StopReason};
+use super::batch::Batch;
+use super::event::{Effect, Event};
+use super::id::{AgentId, BatchId, FleetId, QuestionId};
+use super::moment::Moment;
+use super::money::NanoUsd;
+use super::options::FleetOptions;
+use super::outcome::{End, ExitReason};
+use super::record::{Record, Work};
+use super::snapshot::Row;
+use super::task::{AgentKind, Task};
+
+/// Queue, agents, caps and all rules about them.
+#[derive(Debug, Clone)]
+pub struct Fleet {
+    pub(super) id: FleetId,
+    pub(super) now: Moment,
+    pub(super) options: FleetOptions,
+    /// Agent `n` is at place `n - 1`.
+    pub(super) agents: Vec<Agent>,
+    pub(super) queue: Vec<AgentId>,
+    pub(super) batches: Vec<Batch>,
+    pub(super) kinds: BTreeMap<AgentKind, KindLedger>,
+    pub(super) env_missing: BTreeMap<BatchId, Vec<String>>,
+    pub(super) cap: Option<NanoUsd>,
+    pub(super) cap_question: CapQuestion,
+    pub(super) held: bool,
+    pub(super) not_saved: Option<String>,
+    pub(super) interrupted: Option<String>,
+    pub(super) past_deadline: bool,
+    pub(super) dropped_by_cap: bool,
+    pub(super) closed: bool,
+    pub(super) warned_near_cap: bool,
+    pub(super) mesh_keys: u64,
+    pub(super) first_start: Option<Moment>,
+    pub(super) last_end: Option<Moment>,
+    /// Start of the time that the deadline counts.
+    pub(super) deadline_base: Option<Moment>,
+    pub(super) revision: u64,
+}
+
+/// One attempt at one task.
+#[derive(Debug, Clone)]
+pub(super) struct Agent {
+    pub(super) id: AgentId,
+    /// Place in `Fleet::batches`, and place within that batch from 1.
+    pub(super) batch: usize,
+    pub(super) index: u32,
+    pub(super) task: Arc<Task>,
+    pub(super) state: AgentState,
+    pub(super) work: Work,
+    pub(super) started: Option<Moment>,
+    pub(super) progress: Option<Moment>,
+    /// When it was marked as making no progress.
+    pub(super) stalled: Option<Moment>,
+    pub(super) behind: u64,
+    /// How often its shim never began.
+    pub(super) requeued: u32,
+    pub(super) checkpoint: Moment,
+    pub(super) unsaved_work: bool,
+    pub(super) retry_of: Option<AgentId>,
+    pub(super) retried_by: Option<AgentId>,
+    /// The row as last shown; `None` when something changed since.
+    pub(super) row: Option<Arc<Row>>,
+}
+
+/// What the fleet has learned of one agent kind.
+#[derive(Debug, Default, Clone)]
+pub(super) struct KindLedger {
+    /// Ended agents with a known cost, and the sum of it.
+    pub(super) known: u64,
+    pub(super) sum: NanoUsd,
+    /// Some agent of the kind has reported a cost.
+    pub(super) reported: bool,
+    /// Last cause that can hold a kind, and how many ends in a row had it.
+    pub(super) streak: Option<(ExitReason, u32)>,
+    pub(super) held: Option<String>,
+}
+
+/// The cap question and what became of earlier ones.
+#[derive(Debug, Default, Clone)]
+pub(super) struct CapQuestion {
+    pub(super) open: Option<(QuestionId, Moment)>,
+    pub(super) asked: u32,
+    /// How each was answered, in words; only the newest are kept.
+    pub(super) answers: BTreeMap<QuestionId, String>,
+    /// The answer was to keep holding, and the cap has not changed since.
+    pub(super) holding: bool,
+    /// The one raise of `--on-cap raise=X` has been used.
+    pub(super) raised: bool,
+}
+
+impl Fleet {
+    /// Makes an empty fleet, and the record that says so.
+    pub fn new(id: FleetId, options: FleetOptions, now: Moment) -> (Self, Vec<Effect>) {
+        let mut fleet = Self::bare(id, now);
+        let mut effects = Vec::new();
+        fleet.record(Record::Created(options), &mut effects);
+        (fleet, effects)
+    }
+
+    /// Rebuilds a fleet from its journal. No effect is wanted: what was decided has been done or will be looked up.
+    pub fn restore(id: FleetId, records: impl IntoIterator<Item = (Moment, Record)>) -> Self {
+        let mut fleet = Self::bare(id, Moment::default());
+        for (at, record) in records {
+            fleet.now = fleet.now.max(at);
+            fleet.fold(&record);
+        }
+        fleet
+    }
+
+    fn bare(id: FleetId, now: Moment) -> Self {
+        Self {
+            id,
+            now,
+            options: FleetOptions::default(),
+            agents: Vec::new(),
+            queue: Vec::new(),
+            batches: Vec::new(),
+            kinds: BTreeMap::new(),
+            env_missing: BTreeMap::new(),
+            cap: None,
+            cap_question: CapQuestion::default(),
+            held: false,
+            not_saved: None,
+            interrupted: None,
+            past_deadline: false,
+            dropped_by_cap: false,
+            closed: false,
+            warned_near_cap: false,
+            mesh_keys: 0,
+            first_start: None,
+            last_end: None,
+            deadline_base: None,
+            revision: 0,
+        }
+    }
+
+    /// Takes one event and returns what has to be done, in order. An event that makes no sense changes nothing.
+    #[must_use]
+    pub fn apply(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = Vec::new();
+        // Frequent, and nothing can start because of them.
+        let is_quiet = matches!(
+            event,
+            Event::Started(_) | Event::Exited(..) | Event::Progress(_) | Event::Behind(..)
+        );
+        let reply = self.take(event, &mut effects);
+        if !is_quiet {
+            self.settle(&mut effects);
+        }
+        effects.extend(reply);
+        effects
+    }
+
+    /// Takes one event as [`Fleet::apply`] does, but starts nothing and asks nothing because of it: for a look at a
+    /// fleet without a host, and for a host that has not yet looked at every agent it takes over.
+    #[must_use]
+    pub fn observe(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = Vec::new();
+        let reply = self.take(event, &mut effects);
+        effects.extend(reply);
+        effects
+    }
+
+    /// Takes one event without settling; returns the reply if it was a command.
+    fn take(&mut self, event: Event, effects: &mut Vec<Effect>) -> Option<Effect> {
+        match event {
+            Event::Command { ticket, command } => {
+                return Some(Effect::Reply(ticket, self.command(command, effects)));
+            }
+            Event::Started(id) => self.started(id),
+            Event::Exited(id, left_behind) => self.exited(id, left_behind),
+            Event::Progress(id) => self.progressed(id),
+            Event::Behind(id, bytes) => self.behind(id, bytes),
+            Event::MeshKeys(keys) => self.mesh_keys = keys,
+            Event::Facts { id, facts, offset } => self.facts(id, facts, offset, effects),
+            Event::NeverBegan(id) => self.never_began(id, effects),
+            Event::TreeGone(id, tree) => self.tree_gone(id, tree),
+            Event::Scanned(id, tails) => self.scanned(id, tails, effects),
+            Event::EnvMissing(batch, names) => self.env_missing(batch, names),
+            Event::SaveFailed(why) => self.not_saved = Some(why),
+            Event::Saved => self.not_saved = None,
+            Event::Tick => self.tick(effects),
+        }
+        None
+    }
+
+    /// Takes a fleet over after another host has gone: new options, and whatever held the queue is let go.
+    #[must_use]
+    pub fn resume(&mut self, now: Moment, options: FleetOptions) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = Vec::new();
+        let cap = options.cap;
+        if options != self.options {
+            self.record(Record::Options(options), &mut effects);
+        }
+        if cap != self.cap {
+            self.record(Record::Cap(cap), &mut effects);
+        }
+        self.record(Record::Resumed, &mut effects);
+        effects
+    }
+
+    /// Dispatches what may start and opens the cap question when it is due; called once after [`Fleet::resume`], when
+    /// the facts of each live agent are known.
+    #[must_use]
+    pub fn settle_resumed(&mut self, now: Moment) -> Vec<Effect> {
+        self.apply(now, Event::Tick)
+    }
+
+    /// Returns the options in force.
+    pub const fn options(&self) -> &FleetOptions {
+        &self.options
+    }
+
+    /// Returns the task of an agent.
+    pub fn task(&self, id: AgentId) -> Option<&Arc<Task>> {
+        self.agent(id).map(|agent| &agent.task)
+    }
+
+    /// Returns the agents that the journal calls live: dispatched, and no end recorded.
+    pub fn live(&self) -> Vec<AgentId> {
+        self.agents.iter().filter(|agent| agent.is_live()).map(|agent| agent.id).collect()
+    }
+
+    /// Returns the queued agents in the order in which they would start.
+    pub fn queue(&self) -> &[AgentId] {
+        &self.queue
+    }
+
+    /// Returns the batches in order.
+    pub fn batches(&self) -> &[Batch] {
+        &self.batches
+    }
+
+    /// Returns what an agent has shown of its work.
+    pub fn work(&self, id: AgentId) -> Option<&Work> {
+        self.agent(id).map(|agent| &agent.work)
+    }
+
+    /// Returns the cap in force.
+    pub const fn cap(&self) -> Option<NanoUsd> {
+        self.cap
+    }
+
+    /// Returns when a live agent was first told to stop, if it was and has not ended.
+    pub fn stopping_since(&self, id: AgentId) -> Option<Moment> {
+        match self.agent(id)?.state {
+            AgentState::Stopping { asked, .. } => Some(asked),
+            AgentState::Queued
+            | AgentState::Starting
+            | AgentState::Running
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. }
+            | AgentState::Ended(_) => None,
+        }
+    }
+
+    pub(super) fn agent(&self, id: AgentId) -> Option<&Agent> {
+        self.agents.get(usize::try_from(id.0).ok()?.checked_sub(1)?)
+    }
+
+    pub(super) fn agent_mut(&mut self, id: AgentId) -> Option<&mut Agent> {
+        self.agents.get_mut(usize::try_from(id.0).ok()?.checked_sub(1)?)
+    }
+
+    /// Makes a decision: it is folded into the fleet and goes to the journal.
+    pub(super) fn record(&mut self, record: Record, effects: &mut Vec<Effect>) {
+        self.fold(&record);
+        effects.push(Effect::Record(record));
+    }
+}
+
+impl Agent {
+    /// Says whether it was dispatched and has not ended; its reservation counts.
+    pub(super) const fn is_live(&self) -> bool {
+        match self.state {
+            AgentState::Starting
+            | AgentState::Running
+            | AgentState::Stopping { .. }
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. } => true,
+            AgentState::Queued | AgentState::Ended(_) => false,
+        }
+    }
+
+    /// Says whether it takes a slot: some process of its tree may be alive.
+    pub(super) const fn has_slot(&self) -> bool {
+        self.is_live() && !matches!(self.state, AgentState::Reading { .. })
+    }
+
+    /// Says whether its own process may be alive.
+    pub(super) const fn may_run(&self) -> bool {
+        matches!(
+            self.state,
+            AgentState::Starting | AgentState::Running | AgentState::Stopping { .. }
+        )
+    }
+
+    pub(super) const fn end(&self) -> Option<&End> {
+        match &self.state {
+            AgentState::Ended(end) => Some(end),
+            AgentState::Queued
+            | AgentState::Starting
+            | AgentState::Running
+            | AgentState::Stopping { .. }
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. } => None,
+        }
+    }
+
+    /// Returns why it was told to stop, if it was.
+    pub(super) const fn stop_reason(&self) -> Option<&StopReason> {
+        match &self.state {
+            AgentState::Stopping { reason, .. } => Some(reason),
+            AgentState::Ending { reason, .. } | AgentState::Reading { reason, .. } => {
+                reason.as_ref()
+            }
+            AgentState::Queued
+            | AgentState::Starting
+            | AgentState::Running
+            | AgentState::Ended(_) => None,
+        }
+    }
+
+    /// Returns the state to change, and forgets the row as last shown.
+    pub(super) fn touch(&mut self) -> &mut Self {
+        self.row = None;
+        self
+    }
+}

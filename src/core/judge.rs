@@ -1,0 +1,176 @@
+//! The verdict over an ended agent: Fleet's own stop first, then the shim's word, then the agent's, then exit code
+//! and signal.
+
+use std::time::Duration;
+
+use super::agent::StopReason;
+use super::event::{ProcessEnd, Tails, TreeEnd};
+use super::fact::AgentResult;
+use super::outcome::{End, ExitReason, Outcome};
+use super::task::KindTraits;
+
+/// An error text in a row is one line of at most this many characters.
+const ERROR_CHARS: usize = 400;
+
+/// Decides how an agent ended.
+pub(super) fn judge(
+    stop: Option<&StopReason>,
+    tree: &TreeEnd,
+    result: Option<&AgentResult>,
+    tails: &Tails,
+    traits: KindTraits,
+) -> End {
+    let (outcome, reason, error) = match (stop, &tree.end) {
+        (_, ProcessEnd::NotStarted(why)) => (Outcome::Failed, ExitReason::Spawn, why.clone()),
+        (_, ProcessEnd::Lost) => {
+            let why = "its shim died without a record, so how it ended is not known";
+            (Outcome::Lost, ExitReason::Error, why.to_owned())
+        }
+        (Some(reason), _) => by_stop(reason),
+        (None, _) if tree.timed_out => (Outcome::Timeout, ExitReason::Timeout, String::new()),
+        (None, _) if tree.owner_stop => by_stop(&StopReason::Owner),
+        (None, _) if tree.orphaned => {
+            let why = "there was no host for longer than its --orphan-limit";
+            (Outcome::Interrupted, ExitReason::Timeout, why.to_owned())
+        }
+        (None, _) if tree.signalled => {
+            let why = "its shim was told to end by a signal that Fleet did not send";
+            (Outcome::Interrupted, ExitReason::Signal, why.to_owned())
+        }
+        (None, ProcessEnd::Signal(name)) => {
+            (Outcome::Failed, ExitReason::Signal, by_signal(name, tails))
+        }
+        (None, ProcessEnd::Code(code)) => by_word(*code, result, tails, traits),
+    };
+    End {
+        outcome,
+        reason: Some(reason),
+        error: one_line(&error),
+        truncated: result.is_some_and(|result| result.truncated),
+        at: tree.at,
+        process: Some(tree.end.clone()),
+        run_time: tree.run_time,
+        swept: tree.swept.clone(),
+        escalated: tree.escalated,
+        tails: Tails::default(),
+    }
+}
+
+/// Returns how an agent ends that Fleet told to stop.
+pub(super) fn by_stop(reason: &StopReason) -> (Outcome, ExitReason, String) {
+    match reason {
+        StopReason::Owner => {
+            (Outcome::Cancelled, ExitReason::Signal, "stopped by the owner".to_owned())
+        }
+        StopReason::CapStop => (
+            Outcome::Cancelled,
+            ExitReason::Budget,
+            "stopped by the owner when the cap was reached".to_owned(),
+        ),
+        StopReason::Interrupted(signal) => {
+            (Outcome::Interrupted, ExitReason::Signal, format!("fleet was ended by {signal}"))
+        }
+        StopReason::Idle(limit) => (
+            Outcome::Timeout,
+            ExitReason::Timeout,
+            format!("no progress for {} (its idle timeout)", words(*limit)),
+        ),
+        StopReason::Deadline => {
+            (Outcome::Timeout, ExitReason::Timeout, "the fleet's deadline has passed".to_owned())
+        }
+        StopReason::Budget(budget) => (
+            Outcome::OverBudget,
+            ExitReason::Budget,
+            format!("went past its budget of ${}", budget.to_exact()),
+        ),
+        StopReason::CapHard(cap) => (
+            Outcome::OverBudget,
+            ExitReason::Budget,
+            format!("the fleet went past its cap of ${} (--cap-hard)", cap.to_exact()),
+        ),
+        StopReason::Stalled(quiet) => {
+            (Outcome::Stalled, ExitReason::Timeout, format!("no progress for {}", words(*quiet)))
+        }
+    }
+}
+
+/// Returns the error text of an agent that its own timeout stopped.
+pub(super) fn timeout_words(limit: Option<Duration>) -> String {
+    limit.map_or_else(
+        || "ran longer than its timeout".to_owned(),
+        |limit| format!("ran longer than {} (its timeout)", words(limit)),
+    )
+}
+
+/// Judges an agent that ended by itself with an exit code.
+fn by_word(
+    code: i32,
+    result: Option<&AgentResult>,
+    tails: &Tails,
+    traits: KindTraits,
+) -> (Outcome, ExitReason, String) {
+    let error = result.map_or("", |result| result.error.trim());
+    let unfinished = result.is_some_and(|result| result.completed == Some(false));
+    let reason = result.and_then(|result| result.reason);
+    let told = |fallback: ExitReason| match reason {
+        Some(ExitReason::Completed) | None => fallback,
+        Some(reason) => reason,
+    };
+    if code != 0 || unfinished || !error.is_empty() {
+        let answer = result.filter(|_| unfinished).and_then(|result| result.answer.as_deref());
+        let out = tails.out_line.as_deref().filter(|_| result.is_none());
+        let text = [Some(error), answer, tails.err_line.as_deref(), out]
+            .into_iter()
+            .flatten()
+            .find(|text| !text.trim().is_empty())
+            .map_or_else(|| format!("exit code {code}"), str::to_owned);
+        return (Outcome::Failed, told(ExitReason::Error), text);
+    }
+    let answer = result.and_then(|result| result.answer.as_deref()).unwrap_or_default().trim();
+    if traits.must_answer && (answer.is_empty() || answer == "(empty)") {
+        let text = "it ended without an answer (no output)";
+        return (Outcome::Failed, ExitReason::NoOutput, text.to_owned());
+    }
+    // Only a limit goes together with success: the agent has done what it could within it.
+    let limit = reason.filter(|reason| {
+        matches!(reason, ExitReason::MaxSteps | ExitReason::MaxTokens | ExitReason::Budget)
+    });
+    (Outcome::Done, limit.unwrap_or(ExitReason::Completed), String::new())
+}
+
+fn by_signal(name: &str, tails: &Tails) -> String {
+    match tails.err_line.as_deref() {
+        Some(line) => format!("killed by signal {name}: {line}"),
+        None => format!("killed by signal {name}"),
+    }
+}
+
+/// Reduces an error text to one line (upstream B3): the last line of a traceback, else the first that is not blank.
+fn one_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = if text.contains("Traceback (most recent call last)") {
+        lines.next_back()
+    } else {
+        lines.next()
+    };
+    let line = line.unwrap_or_default();
+    if line.chars().count() <= ERROR_CHARS {
+        return line.to_owned();
+    }
+    line.chars().take(ERROR_CHARS - 3).chain("...".chars()).collect()
+}
+
+/// Returns a duration in words: `45s`, `2m 5s`, `3h`, and what is not whole seconds as `1500ms`.
+fn words(span: Duration) -> String {
+    if span.subsec_millis() > 0 && span < Duration::from_mins(1) {
+        return format!("{}ms", span.as_millis());
+    }
+    let seconds = span.as_secs();
+    let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let text: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    if text.is_empty() { "0s".to_owned() } else { text.join(" ") }
+}

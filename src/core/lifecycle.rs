@@ -1,0 +1,316 @@
+//! From queued to ended: what each event does to an agent.
+
+use super::agent::{AgentState, StopReason};
+use super::event::{Effect, Event, Notice, ProcessEnd, Tails, TreeEnd, Urgency};
+use super::fact::{Fact, StepState};
+use super::fleet::{Agent, Fleet};
+use super::id::{AgentId, BatchId};
+use super::judge;
+use super::ledger::Tokens;
+use super::moment::Moment;
+use super::outcome::{End, ExitReason, Outcome};
+use super::record::{OpenTool, Record, Work};
+
+/// What is said of a task that the owner took back before it ran.
+pub(super) const CANCELLED: &str = "cancelled before it started";
+/// Tools that can be open at once; the oldest is taken as ended when there are more.
+const OPEN_TOOLS: usize = 64;
+/// Text of a tool call that is kept for the row.
+const TOOL_TEXT_CHARS: usize = 200;
+/// Ends in a row for one cause after which a kind is held.
+const STREAK: u32 = 3;
+/// Least time between two checkpoints of an agent, in seconds (what a recovery has to read again).
+const CHECKPOINT: std::time::Duration = std::time::Duration::from_secs(5);
+
+impl Fleet {
+    pub(super) fn started(&mut self, id: AgentId) {
+        let now = self.now;
+        if let Some(agent) = self.agent_mut(id)
+            && matches!(agent.state, AgentState::Starting)
+        {
+            let agent = agent.touch();
+            agent.state = AgentState::Running;
+            agent.progress = Some(now);
+        }
+    }
+
+    /// The shim was started and never began. It is queued again once; while Fleet ends, it is interrupted.
+    pub(super) fn never_began(&mut self, id: AgentId, effects: &mut Vec<Effect>) {
+        let Some(agent) = self.agent(id) else { return };
+        let requeued = agent.requeued;
+        match agent.state.clone() {
+            AgentState::Starting if requeued == 0 && self.interrupted.is_none() => {
+                // Nothing can have been reported; what was all the same must not be gone after a restart.
+                self.save_work(id, effects);
+                self.record(Record::Requeued(id), effects);
+            }
+            AgentState::Starting if self.interrupted.is_none() => {
+                let why = "its shim began twice and could not make its files: make room on the disk of the state folder";
+                self.end_unstarted(id, Outcome::Failed, Some(ExitReason::Spawn), why, effects);
+            }
+            AgentState::Starting => {
+                let why = "interrupted before it started";
+                self.end_unstarted(id, Outcome::Interrupted, None, why, effects);
+            }
+            AgentState::Stopping { reason, .. } => {
+                let (outcome, _, why) = judge::by_stop(&reason);
+                let why = match reason {
+                    StopReason::Owner => CANCELLED.to_owned(),
+                    _ => why,
+                };
+                self.end_unstarted(id, outcome, None, &why, effects);
+            }
+            AgentState::Queued
+            | AgentState::Running
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. }
+            | AgentState::Ended(_) => {}
+        }
+    }
+
+    pub(super) fn exited(&mut self, id: AgentId, left_behind: u32) {
+        if let Some(agent) = self.agent_mut(id)
+            && (agent.may_run() || matches!(agent.state, AgentState::Ending { .. }))
+        {
+            let reason = agent.stop_reason().cloned();
+            agent.touch().state = AgentState::Ending { left_behind, reason };
+        }
+    }
+
+    pub(super) fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
+        if let Some(agent) = self.agent_mut(id)
+            && agent.has_slot()
+        {
+            let reason = agent.stop_reason().cloned();
+            agent.touch().state = AgentState::Reading { tree: Box::new(tree), reason };
+        }
+    }
+
+    pub(super) fn behind(&mut self, id: AgentId, bytes: u64) {
+        if let Some(agent) = self.agent_mut(id)
+            && agent.is_live()
+        {
+            agent.touch().behind = bytes;
+        }
+    }
+
+    pub(super) fn progressed(&mut self, id: AgentId) {
+        let now = self.now;
+        if let Some(agent) = self.agent_mut(id)
+            && agent.has_slot()
+        {
+            let agent = agent.touch();
+            agent.progress = Some(now);
+            agent.stalled = None;
+        }
+    }
+
+    pub(super) fn facts(
+        &mut self,
+        id: AgentId,
+        facts: Vec<Fact>,
+        offset: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        let now = self.now;
+        let Some(agent) = self.agent_mut(id).filter(|agent| agent.is_live()) else { return };
+        let agent = agent.touch();
+        agent.work.offset = agent.work.offset.max(offset);
+        agent.progress = Some(now);
+        agent.stalled = None;
+        agent.unsaved_work = true;
+        let before = agent.work.ledger.clone();
+        for fact in facts {
+            learn(&mut agent.work, fact, now);
+        }
+        let spent = agent.work.ledger != before;
+        self.note_reporting(id);
+        self.checkpoint(id, effects);
+        if spent {
+            self.enforce_budget(id, effects);
+        }
+    }
+
+    pub(super) fn checkpoint(&mut self, id: AgentId, effects: &mut Vec<Effect>) {
+        let now = self.now;
+        let is_due = |agent: &Agent| agent.is_live() && now.since(agent.checkpoint) >= CHECKPOINT;
+        if self.agent(id).is_some_and(is_due) {
+            self.save_work(id, effects);
+        }
+    }
+
+    fn save_work(&mut self, id: AgentId, effects: &mut Vec<Effect>) {
+        if let Some(agent) = self.agent(id).filter(|agent| agent.unsaved_work) {
+            let work = Box::new(agent.work.clone());
+            self.record(Record::Checkpoint(id, work), effects);
+        }
+    }
+
+    /// The output has been read to its end: the agent is judged, and its end recorded once.
+    pub(super) fn scanned(&mut self, id: AgentId, tails: Tails, effects: &mut Vec<Effect>) {
+        let Some(agent) = self.agent(id) else { return };
+        let AgentState::Reading { tree, reason } = &agent.state else { return };
+        let mut end = judge::judge(
+            reason.as_ref(),
+            tree,
+            agent.work.result.as_ref(),
+            &tails,
+            agent.task.traits,
+        );
+        if end.outcome == Outcome::Timeout && end.error.is_empty() {
+            end.error = judge::timeout_words(agent.task.timeout);
+        }
+        end.tails = tails;
+        let work = Box::new(agent.work.clone());
+        let kind = agent.task.kind.clone();
+        self.record(Record::Ended(id, Box::new(end), work), effects);
+        self.hold_kind(&kind, effects);
+    }
+
+    fn hold_kind(&mut self, kind: &super::task::AgentKind, effects: &mut Vec<Effect>) {
+        let Some(ledger) = self.kinds.get(kind) else { return };
+        let Some((reason, count)) = ledger.streak else { return };
+        if count >= STREAK && ledger.held.is_none() {
+            let cause = format!("{count} agents in a row ended with {}", reason.as_str());
+            self.record(Record::KindHeld(kind.0.clone(), cause.clone()), effects);
+            effects.push(Effect::Notify(Notice::KindHeld(format!("{kind} is held: {cause}"))));
+        }
+    }
+
+    pub(super) fn env_missing(&mut self, batch: BatchId, names: Vec<String>) {
+        if names.is_empty() {
+            self.env_missing.remove(&batch);
+        } else {
+            self.env_missing.insert(batch, names);
+        }
+    }
+
+    /// Tells one live agent to stop; a second time, whatever the reason of the first, it is killed. Says whether there
+    /// was anything to stop.
+    pub(super) fn stop_one(
+        &mut self,
+        id: AgentId,
+        reason: &StopReason,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(agent) = self.agent(id) else { return false };
+        match &agent.state {
+            AgentState::Starting | AgentState::Running => {
+                self.record(Record::Stopped(id, reason.clone()), effects);
+                effects.push(Effect::Stop(id, Urgency::Ask));
+                true
+            }
+            AgentState::Stopping { .. } | AgentState::Ending { .. } => {
+                if *reason == StopReason::Owner {
+                    effects.push(Effect::Stop(id, Urgency::Kill));
+                }
+                true
+            }
+            AgentState::Queued | AgentState::Reading { .. } | AgentState::Ended(_) => false,
+        }
+    }
+
+    /// Tells all live agents to stop, together.
+    pub(super) fn stop_live(&mut self, reason: &StopReason, effects: &mut Vec<Effect>) -> u32 {
+        let ids: Vec<_> =
+            self.agents.iter().filter(|agent| agent.may_run()).map(|agent| agent.id).collect();
+        let mut stopped = 0;
+        for id in ids {
+            stopped += u32::from(self.stop_one(id, reason, effects));
+        }
+        stopped
+    }
+
+    /// Ends an agent of which no process ever ran.
+    pub(super) fn end_unstarted(
+        &mut self,
+        id: AgentId,
+        outcome: Outcome,
+        reason: Option<ExitReason>,
+        error: &str,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(agent) = self.agent(id).filter(|agent| agent.end().is_none()) else { return };
+        let work = Box::new(agent.work.clone());
+        let end = End {
+            outcome,
+            reason,
+            error: error.to_owned(),
+            truncated: false,
+            at: self.now,
+            process: None,
+            run_time: None,
+            swept: Vec::new(),
+            escalated: false,
+            tails: Tails::default(),
+        };
+        self.record(Record::Ended(id, Box::new(end), work), effects);
+        effects.push(Effect::Forget(id));
+    }
+}
+
+impl Event {
+    /// Makes the two events of an agent whose shim could not be started.
+    pub fn not_started(id: AgentId, why: String, at: Moment) -> [Self; 2] {
+        let tree = TreeEnd {
+            end: ProcessEnd::NotStarted(why),
+            timed_out: false,
+            signalled: false,
+            orphaned: false,
+            owner_stop: false,
+            at,
+            run_time: None,
+            swept: Vec::new(),
+            escalated: false,
+        };
+        [Self::TreeGone(id, tree), Self::Scanned(id, Tails::default())]
+    }
+}
+
+/// Takes one fact into what is known of an agent's work.
+fn learn(work: &mut Work, fact: Fact, now: Moment) {
+    match fact {
+        Fact::Step { tool, text, state } => step(work, tool, &text, state, now),
+        Fact::Usage { id, usage } => work.ledger.add(id.as_deref(), &usage),
+        Fact::TotalCost(total) => work.ledger.total_cost(total),
+        Fact::UnreadableCost => work.ledger.unreadable_cost(),
+        Fact::TotalTokens(usage) => work.ledger.total_tokens(Tokens::from(&usage)),
+        Fact::Smoke { ok: Some(true), .. } => {
+            work.smokes_green = work.smokes_green.saturating_add(1);
+        }
+        Fact::Smoke { ok: Some(false), .. } => {
+            work.smokes_red = work.smokes_red.saturating_add(1);
+        }
+        Fact::Text { .. } | Fact::Smoke { ok: None, .. } => {}
+        Fact::Session(session) => work.session = Some(session),
+        Fact::Result(result) => work.result = Some(result),
+        Fact::Unknown => work.unknown = work.unknown.saturating_add(1),
+        Fact::Skipped => work.skipped = work.skipped.saturating_add(1),
+    }
+}
+
+/// Counts each tool call once: at its start, or at its end if no start was seen.
+fn step(work: &mut Work, tool: String, text: &str, state: StepState, now: Moment) {
+    let open = work.open_tools.iter().rposition(|open| open.tool == tool);
+    match (state, open) {
+        (StepState::Start, _) => {
+            work.steps = work.steps.saturating_add(1);
+            if work.open_tools.len() >= OPEN_TOOLS {
+                work.open_tools.remove(0);
+            }
+            let text = text.chars().take(TOOL_TEXT_CHARS).collect();
+            work.open_tools.push(OpenTool { tool, text, since: now });
+        }
+        (StepState::End | StepState::Error, Some(place)) => {
+            work.open_tools.remove(place);
+        }
+        (StepState::End | StepState::Error, None) => work.steps = work.steps.saturating_add(1),
+    }
+}
+
+impl Agent {
+    /// Returns the tool that the agent is in, the one begun last.
+    pub(super) fn tool(&self) -> Option<&OpenTool> {
+        self.work.open_tools.last()
+    }
+}

@@ -1,0 +1,47 @@
+//! All rules of a fleet, and nothing else: queue, gates, money, states, the cap question, rollups.
+//!
+//! What may go here: pure functions and data. What may not: a clock, a file, a channel, a process, a terminal.
+//! Every time is an argument; [`Fleet::apply`] takes an [`Event`] and returns [`Effect`]s.
+
+mod agent;
+mod batch;
+mod cap;
+mod command;
+mod commands;
+mod event;
+mod fact;
+mod fleet;
+mod fold;
+mod gates;
+mod id;
+mod judge;
+mod ledger;
+mod lifecycle;
+mod moment;
+mod money;
+mod options;
+mod outcome;
+mod record;
+mod rollup;
+mod snapshot;
+mod task;
+mod timers;
+
+#[cfg(test)]
+mod tests;
+
+pub use agent::{AgentState, StopReason};
+pub use batch::{Batch, BatchStatus};
+pub use command::{Answer, Command, Direction, Refusal, Reply, Submission};
+pub use event::{Effect, Event, Notice, ProcessEnd, Tails, TreeEnd, Urgency};
+pub use fact::{AgentResult, Fact, StepState, Usage};
+pub use fleet::Fleet;
+pub use id::{AgentId, BatchId, FleetId, QuestionId, Ticket};
+pub use ledger::{CostStatus, Ledger, Tokens};
+pub use moment::Moment;
+pub use money::{MoneyError, NanoUsd};
+pub use options::{FleetOptions, OnCap};
+pub use outcome::{End, ExitReason, Outcome};
+pub use record::{OpenTool, Record, Work};
+pub use snapshot::{BatchView, Header, Hold, Kpis, Phase, Question, Row, Snapshot, Status, Waits};
+pub use task::{AgentKind, KindTraits, Leftovers, Task};

@@ -1,0 +1,116 @@
+//! Decisions, as the journal keeps them. Folding them in order rebuilds a fleet.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::agent::StopReason;
+use super::command::Answer;
+use super::fact::AgentResult;
+use super::id::{AgentId, BatchId, QuestionId};
+use super::ledger::Ledger;
+use super::moment::Moment;
+use super::money::NanoUsd;
+use super::options::FleetOptions;
+use super::outcome::End;
+use super::task::Task;
+
+/// What an agent has shown of its work; saved with each checkpoint and whole with the end.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Tokens and money.
+    pub ledger: Ledger,
+    /// Tool calls so far.
+    pub steps: u64,
+    /// Tools that the agent is in, oldest first.
+    pub open_tools: Vec<OpenTool>,
+    /// Checkpoints that were green.
+    pub smokes_green: u32,
+    /// Checkpoints that were red.
+    pub smokes_red: u32,
+    /// Session of the agent's program.
+    pub session: Option<String>,
+    /// Closing word of the agent.
+    pub result: Option<AgentResult>,
+    /// Lines that claimed to be structured and were not understood.
+    pub unknown: u64,
+    /// Lines too long to be looked at.
+    pub skipped: u64,
+    /// Bytes of `out` that are accounted for.
+    pub offset: u64,
+}
+
+/// A tool call that has begun and not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenTool {
+    /// Name of the tool.
+    pub tool: String,
+    /// What it does, one line.
+    pub text: String,
+    /// When it was seen to begin.
+    pub since: Moment,
+}
+
+/// One decision. New kinds may be added; the meaning of one never changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// The fleet was made with these options.
+    Created(FleetOptions),
+    /// Options changed when the fleet was resumed.
+    Options(FleetOptions),
+    /// Tasks were queued, numbered from `first` on.
+    Queued {
+        /// Batch.
+        batch: BatchId,
+        /// Who submitted it.
+        origin: Option<String>,
+        /// Number of the first task's agent.
+        first: AgentId,
+        /// Tasks in order.
+        tasks: Vec<Arc<Task>>,
+    },
+    /// An ended agent's task was queued again as a new agent.
+    Retried {
+        /// The ended one.
+        of: AgentId,
+        /// The new one.
+        id: AgentId,
+    },
+    /// The agent took a slot.
+    Dispatched(AgentId),
+    /// Its shim never began, so it is queued again.
+    Requeued(AgentId),
+    /// The agent was told to stop.
+    Stopped(AgentId, StopReason),
+    /// What the agent had shown so far.
+    Checkpoint(AgentId, Box<Work>),
+    /// The agent ended.
+    Ended(AgentId, Box<End>, Box<Work>),
+    /// The cap was changed.
+    Cap(Option<NanoUsd>),
+    /// The cap question was opened.
+    Asked(QuestionId),
+    /// The cap question was answered.
+    Answered(QuestionId, Answer),
+    /// The cap question was closed without an answer: nothing is queued any more.
+    Withdrawn(QuestionId),
+    /// Nothing leaves the queue.
+    Held,
+    /// The queue goes on.
+    Released,
+    /// Nothing of this kind leaves the queue, for this cause.
+    KindHeld(String, String),
+    /// The queue has this order.
+    Order(Vec<AgentId>),
+    /// A queued task was replaced.
+    Edited(AgentId, Arc<Task>),
+    /// Fleet was told to end; the signal's name.
+    Interrupted(String),
+    /// The deadline has passed.
+    Deadline,
+    /// A host took the fleet over after another one had gone.
+    Resumed,
+    /// No more tasks will come.
+    Closed,
+}

@@ -1,0 +1,17 @@
+//! Stories about the core: events in, effects out, no runtime.
+//!
+//! What may go here: tests through [`Fleet`](super::Fleet)'s public way in, by theme. What may not: clocks, files,
+//! processes.
+
+mod ends;
+mod every_short_story;
+mod money;
+mod money_properties;
+mod promises;
+mod queue;
+mod restore;
+mod rollup;
+mod round_trips;
+mod stopping;
+mod support;
+mod timers;

@@ -1,0 +1,174 @@
+//! Stories about hosts that go: what a journal brings back, and how a fleet is taken over.
+
+use std::time::Duration;
+
+use super::support::*;
+use crate::core::*;
+
+/// Plays a long life: ends of all kinds, a hold, a raise, a retry, a move, an edit, a requeue.
+fn long_life() -> Story {
+    let tasks = vec![budgeted("one", cents(50)), paid("two"), free("three"), free("four")];
+    let (mut story, _) = play(options(2, Some(cents(100))), vec![submit(1, tasks)]);
+    story.does(Event::NeverBegan(A1));
+    story.wait(Duration::from_secs(7)).does(costs(A1, cents(20)));
+    story.ends_costing(A1, cents(110));
+    story.does(answer(Q1, Answer::Raise(cents(500))));
+    story.does(stop(A2));
+    story.does(submit(2, vec![free("five"), free("six")]));
+    story.does(command(Command::Move(AgentId(6), Direction::First)));
+    story.does(command(Command::Edit(AgentId(5), Box::new(paid("five, again")))));
+    story.does(command(Command::Retry(batch(3), vec![A1])));
+    story.wait(Duration::from_mins(1)).ends(A2, 143);
+    story.does(command(Command::Hold));
+    story
+}
+
+#[test]
+fn a_restored_fleet_says_what_the_old_one_said() {
+    let mut old = long_life();
+    let mut new = old.restored();
+    let (before, after) = (old.snapshot(), new.snapshot());
+    assert_eq!((after.queue, after.batches), (before.queue, before.batches));
+    assert_eq!(after.header.hold, Some(Hold::Owner));
+    assert_eq!(after.header.kpis, before.header.kpis);
+    assert_eq!(after.header.cap, Some(cents(500)));
+    assert_eq!(after.header.reserved, before.header.reserved);
+    for (new, old) in after.rows.iter().zip(&before.rows) {
+        let decided = |row: &Row| Row { revision: 0, progress: None, ..row.clone() };
+        assert_eq!(decided(new), decided(old));
+    }
+}
+
+#[test]
+fn a_journal_survives_its_text() {
+    let story = long_life();
+    let text: Vec<String> =
+        story.journal.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+    let records = text.iter().map(|line| serde_json::from_str(line).unwrap());
+    let mut read = Fleet::restore(FleetId("k3f".to_owned()), records);
+    assert_eq!(read.snapshot(story.now), story.restored().snapshot());
+}
+
+#[test]
+fn a_journal_cut_anywhere_gives_a_fleet_that_goes_on() {
+    let story = long_life();
+    for length in 0..story.journal.len() {
+        let records = story.journal.iter().take(length);
+        let records = records.map(|(at, record)| (*at, record.as_ref().clone()));
+        let mut fleet = Fleet::restore(FleetId("k3f".to_owned()), records);
+        let _ = fleet.resume(story.now, options(2, Some(cents(500))));
+        let live = fleet.live();
+        let _ = fleet.settle_resumed(story.now);
+        for id in live {
+            let _ = fleet.apply(story.now, Event::TreeGone(id, tree(ProcessEnd::Lost)));
+            let _ = fleet.apply(story.now, scanned(id));
+        }
+        let snapshot = fleet.snapshot(story.now);
+        let goes_on = !snapshot.header.idle || snapshot.question.is_some();
+        assert!(goes_on || snapshot.header.all_done, "{length}: {snapshot:?}");
+    }
+}
+
+#[test]
+fn what_a_live_agent_had_shown_comes_back_as_far_as_it_was_saved() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![paid("task")])]);
+    let read = |cost, offset| Event::Facts { id: A1, facts: vec![Fact::TotalCost(cost)], offset };
+    story.wait(Duration::from_secs(6)).does(read(cents(3), 100));
+    story.wait(Duration::from_secs(2)).does(read(cents(4), 200));
+    let mut restored = story.restored();
+    assert_eq!(restored.fleet.live(), [A1]);
+    assert_eq!(restored.row(A1).cost, Some(cents(3)));
+    restored.does(read(cents(4), 200));
+    restored.ends(A1, 0);
+    assert_eq!(restored.snapshot().header.spent, cents(4));
+}
+
+#[test]
+fn an_agent_that_was_being_stopped_keeps_its_reason() {
+    let (mut story, _) =
+        play(options(1, None), vec![submit(1, vec![free("task")]), Event::Started(A1), stop(A1)]);
+    let mut restored = story.restored();
+    assert_eq!(restored.row(A1).phase, story.row(A1).phase);
+    restored.does(Event::Started(A1));
+    restored.ends(A1, 143);
+    assert_eq!(restored.end(A1).outcome, Outcome::Cancelled);
+}
+
+#[test]
+fn taking_over_lets_go_of_whatever_held_the_queue() {
+    let tasks = vec![free("one"), free("two")];
+    let holds = [command(Command::Hold), interrupt()];
+    for hold in holds {
+        let (mut story, _) = play(options(1, None), vec![submit(1, tasks.clone())]);
+        story.does(hold);
+        story.ends(A1, 143);
+        let mut new = story.restored();
+        let _ = new.fleet.resume(new.now, options(1, None));
+        assert_eq!(spawned(&new.fleet.settle_resumed(new.now)), [A2]);
+    }
+}
+
+#[test]
+fn taking_over_with_more_money_goes_on_where_the_cap_had_held() {
+    let options = FleetOptions { on_cap: OnCap::Hold, ..options(1, Some(cents(100))) };
+    let (mut story, _) = play(options.clone(), vec![submit(1, vec![free("one"), free("two")])]);
+    story.ends_costing(A1, cents(100));
+    let mut same = story.restored();
+    let _ = same.fleet.resume(same.now, options.clone());
+    assert_eq!(spawned(&same.fleet.settle_resumed(same.now)), []);
+    assert_eq!(same.snapshot().header.hold, Some(Hold::Cap));
+    let mut more = story.restored();
+    let _ = more.fleet.resume(more.now, FleetOptions { cap: Some(cents(200)), ..options });
+    assert_eq!(more.snapshot().header.cap, Some(cents(200)));
+    assert_eq!(spawned(&more.fleet.settle_resumed(more.now)), [A2]);
+}
+
+#[test]
+fn a_deadline_counts_anew_from_the_take_over() {
+    let minute = Duration::from_mins(1);
+    let options = FleetOptions { deadline: Some(minute), ..options(1, None) };
+    let (mut story, _) = play(options.clone(), vec![submit(1, vec![free("one"), free("two")])]);
+    story.wait(minute * 60);
+    let mut new = story.restored();
+    let _ = new.fleet.resume(new.now, options);
+    let _ = new.fleet.settle_resumed(new.now);
+    assert!(!new.snapshot().header.past_deadline);
+    assert_eq!(new.fleet.next_tick(), Some(new.now.after(minute)));
+    new.tick_after(minute);
+    assert_eq!(new.status(A2), Status::Ended(Outcome::Dropped));
+}
+
+#[test]
+fn an_open_question_is_still_open_after_a_restore() {
+    let (mut story, _) =
+        play(options(1, Some(cents(100))), vec![submit(1, vec![free("one"), free("two")])]);
+    story.ends_costing(A1, cents(100));
+    let asked = story.snapshot().question;
+    let mut restored = story.wait(Duration::from_secs(99)).restored();
+    assert_eq!(restored.snapshot().question, asked);
+    assert_eq!(spawned(&restored.does(answer(Q1, Answer::Raise(cents(200))))), [A2]);
+}
+
+#[test]
+fn a_cost_of_an_agent_that_is_queued_again_is_not_gone_after_a_restore() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+    story.does(costs(A1, cents(3)));
+    story.does(command(Command::Hold));
+    story.does(Event::NeverBegan(A1));
+    assert_eq!(story.snapshot().header.spent, cents(3));
+    assert_eq!(story.restored().snapshot().header.spent, cents(3));
+}
+
+#[test]
+fn a_look_at_a_fleet_starts_nothing_asks_nothing_and_drops_nothing() {
+    let options = FleetOptions { on_cap: OnCap::Drop, ..options(1, Some(cents(100))) };
+    let (mut story, _) = play(options, vec![submit(1, vec![free("one"), free("two")])]);
+    for event in [costs(A1, cents(100)), gone(A1, 0), scanned(A1)] {
+        let effects = story.fleet.observe(story.now, event);
+        let decides = |effect: &Effect| !matches!(effect, Effect::Record(Record::Ended(A1, ..)));
+        assert!(!effects.iter().any(decides), "{effects:?}");
+    }
+    let statuses = [A1, A2].map(|id| story.status(id));
+    assert_eq!(statuses, [Status::Ended(Outcome::Done), Status::Queued]);
+    assert_eq!(story.snapshot().question, None);
+}

@@ -1,0 +1,96 @@
+//! What happens because time passes: idle timeouts, the deadline, stalled agents, checkpoints.
+
+use std::time::Duration;
+
+use super::agent::{AgentState, StopReason};
+use super::event::{Effect, Notice};
+use super::fleet::{Agent, Fleet};
+use super::moment::Moment;
+use super::options::FleetOptions;
+use super::outcome::{ExitReason, Outcome};
+use super::record::Record;
+
+impl Fleet {
+    /// Returns when [`super::Event::Tick`] is needed next, if nothing else happens before.
+    pub fn next_tick(&self) -> Option<Moment> {
+        let deadline = self.deadline().filter(|_| self.deadline_matters());
+        let agents = self.agents.iter().filter(|agent| agent.may_run()).flat_map(|agent| {
+            let stalled = agent.stalled.map(|since| since.after(FleetOptions::STALE_GRACE));
+            let stale = match stalled {
+                Some(end) => self.options.stale_stop.then_some(end),
+                None => agent.progress.map(|progress| progress.after(self.stale_limit(agent))),
+            };
+            let idle = agent.task.idle_timeout.zip(agent.progress);
+            [
+                stale.filter(|_| matches!(agent.state, AgentState::Running)),
+                idle.map(|(limit, progress)| progress.after(limit))
+                    .filter(|_| matches!(agent.state, AgentState::Running)),
+            ]
+        });
+        agents.flatten().chain(deadline).min()
+    }
+
+    pub(super) fn tick(&mut self, effects: &mut Vec<Effect>) {
+        if self.deadline().is_some_and(|end| self.now >= end) && self.deadline_matters() {
+            self.pass_deadline(effects);
+        }
+        let running: Vec<_> = self
+            .agents
+            .iter()
+            .filter(|agent| matches!(agent.state, AgentState::Running))
+            .map(|agent| agent.id)
+            .collect();
+        for id in running {
+            self.checkpoint(id, effects);
+            let Some(agent) = self.agent(id) else { continue };
+            let quiet = self.now.since(agent.progress.unwrap_or(self.now));
+            if agent.task.idle_timeout.is_some_and(|limit| quiet >= limit) {
+                let limit = agent.task.idle_timeout.unwrap_or_default();
+                self.stop_one(id, &StopReason::Idle(limit), effects);
+                continue;
+            }
+            match agent.stalled {
+                None if quiet >= self.stale_limit(agent) => {
+                    let now = self.now;
+                    if let Some(agent) = self.agent_mut(id) {
+                        agent.touch().stalled = Some(now);
+                    }
+                    effects.push(Effect::Notify(Notice::Stalled(id)));
+                }
+                Some(since)
+                    if self.options.stale_stop
+                        && self.now.since(since) >= FleetOptions::STALE_GRACE =>
+                {
+                    self.stop_one(id, &StopReason::Stalled(quiet), effects);
+                }
+                None | Some(_) => {}
+            }
+        }
+    }
+
+    fn pass_deadline(&mut self, effects: &mut Vec<Effect>) {
+        self.record(Record::Deadline, effects);
+        for id in self.queue.clone() {
+            let why = "not started: the fleet's deadline has passed";
+            self.end_unstarted(id, Outcome::Dropped, Some(ExitReason::Timeout), why, effects);
+        }
+        self.stop_live(&StopReason::Deadline, effects);
+    }
+
+    /// Says whether the deadline would change anything: something is queued or runs. After an interrupt everything is
+    /// stopping already, and what is queued is kept for a resume.
+    fn deadline_matters(&self) -> bool {
+        let would_change =
+            |agent: &Agent| agent.may_run() || matches!(agent.state, AgentState::Queued);
+        !self.past_deadline && self.interrupted.is_none() && self.agents.iter().any(would_change)
+    }
+
+    fn deadline(&self) -> Option<Moment> {
+        Some(self.deadline_base?.after(self.options.deadline?))
+    }
+
+    /// Returns how long this agent may go without progress before it is marked.
+    fn stale_limit(&self, agent: &Agent) -> Duration {
+        if agent.tool().is_some() { self.options.stale_tool } else { self.options.stale }
+    }
+}
