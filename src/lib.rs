@@ -6,4 +6,6 @@
 #[cfg(not(unix))]
 compile_error!("fleet runs on Linux and macOS; Windows is not supported");
 
+pub mod adapters;
 pub mod core;
+pub mod tail;

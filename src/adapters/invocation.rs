@@ -1,0 +1,197 @@
+//! What every kind's command line has in common: the task's text, the environment, what is refused.
+//!
+//! What may go here: rules that hold for all kinds. What may not: the arguments of one program.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::core::Task;
+
+/// Longest task that travels in an argument or a variable, in bytes. Linux takes 128 KiB for one of them, the name
+/// of the variable included; the rest is a margin.
+pub const TASK_IN_ARGV_BYTES: usize = 100_000;
+
+/// Longest single argument that Linux takes, in bytes without the closing NUL.
+const ARGUMENT_BYTES: usize = 131_071;
+
+/// Where an agent is put: what is not in its task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// File that holds the task's text, absolute.
+    pub task_file: PathBuf,
+    /// Workspace shared by the fleet's agents, absolute.
+    pub mesh: Option<PathBuf>,
+    /// Token that structured lines need (`--strict-protocol`).
+    pub token: Option<String>,
+}
+
+/// How one agent is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Variables beside those that the agent inherits; nothing secret but the protocol's token.
+    pub env: BTreeMap<String, String>,
+    /// Folder that the agent works in.
+    pub root: PathBuf,
+    /// What the task file must hold.
+    pub task_text: String,
+    /// Signal by which the program is asked to end.
+    pub ask_signal: &'static str,
+}
+
+/// Why a kind cannot do a task as it was asked: one sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+impl Refusal {
+    pub(super) fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+}
+
+/// Options that a kind may have no argument for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    Engine,
+    Tier,
+    Model,
+    MaxSteps,
+    ReadOnly,
+    AllowShell,
+    AllowWeb,
+    Context,
+}
+
+impl Choice {
+    const ALL: [Self; 8] = [
+        Self::Engine,
+        Self::Tier,
+        Self::Model,
+        Self::MaxSteps,
+        Self::ReadOnly,
+        Self::AllowShell,
+        Self::AllowWeb,
+        Self::Context,
+    ];
+
+    const fn flag(self) -> &'static str {
+        match self {
+            Self::Engine => "--engine",
+            Self::Tier => "--tier",
+            Self::Model => "--model",
+            Self::MaxSteps => "--max-steps",
+            Self::ReadOnly => "--read-only",
+            Self::AllowShell => "--allow-shell",
+            Self::AllowWeb => "--allow-web",
+            Self::Context => "--context",
+        }
+    }
+
+    const fn is_made(self, task: &Task) -> bool {
+        match self {
+            Self::Engine => task.engine.is_some(),
+            Self::Tier => task.tier.is_some(),
+            Self::Model => task.model.is_some(),
+            Self::MaxSteps => task.max_steps.is_some(),
+            Self::ReadOnly => task.read_only,
+            Self::AllowShell => task.allow_shell,
+            Self::AllowWeb => task.allow_web,
+            Self::Context => task.context.is_some(),
+        }
+    }
+}
+
+/// Refuses the first option that was chosen although the kind knows only those in `known`; `instead` says what to do.
+pub(super) fn refuse_unknown(task: &Task, known: &[Choice], instead: &str) -> Result<(), Refusal> {
+    let unknown = |choice: &Choice| choice.is_made(task) && !known.contains(choice);
+    match Choice::ALL.into_iter().find(unknown) {
+        Some(choice) => Err(Refusal::new(format!(
+            "agents of kind {} have no {}: {instead}",
+            task.kind,
+            choice.flag()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the text of the task with the batch's context before it.
+pub(super) fn prompt(task: &Task) -> String {
+    match task.context.as_deref().map(str::trim_end) {
+        Some(context) if !context.is_empty() => format!("{context}\n\n{}", task.text),
+        Some(_) | None => task.text.clone(),
+    }
+}
+
+/// Says whether the text is short enough for an argument or a variable.
+pub(super) const fn is_short(text: &str) -> bool {
+    text.len() <= TASK_IN_ARGV_BYTES
+}
+
+/// Returns the text with a leading blank if the program would take it for an option.
+pub(super) fn guarded(text: &str, option_signs: &[char]) -> String {
+    if text.starts_with(option_signs) { format!(" {text}") } else { text.to_owned() }
+}
+
+/// Puts an invocation together and checks what holds for every kind. `text` is the task as the agent gets it.
+pub(super) fn assemble(
+    task: &Task,
+    place: &Place,
+    text: String,
+    argv: Vec<String>,
+) -> Result<Invocation, Refusal> {
+    if text.contains('\0') {
+        return Err(Refusal::new(
+            "the task has a NUL character, which no program can be given: take it out",
+        ));
+    }
+    for argument in &argv {
+        if argument.contains('\0') {
+            return Err(Refusal::new(
+                "an argument has a NUL character, which no program can be given: take it out",
+            ));
+        }
+        if argument.len() > ARGUMENT_BYTES {
+            return Err(Refusal::new(format!(
+                "an argument would have {} KB and a program takes at most 128: let it read the task from the file that FLEET_TASK_FILE names",
+                argument.len() / 1000
+            )));
+        }
+    }
+    let mut env = BTreeMap::new();
+    env.insert("FLEET_TASK_FILE".to_owned(), utf8(&place.task_file)?.to_owned());
+    if is_short(&text) {
+        env.insert("FLEET_TASK".to_owned(), text.clone());
+    }
+    if let Some(token) = &place.token {
+        env.insert("FLEET_TOKEN".to_owned(), token.clone());
+    }
+    if let Some(mesh) = &place.mesh
+        && !task.env_names.iter().chain(&task.env_stored).any(|name| name == "LOKI_MESH")
+    {
+        env.insert("LOKI_MESH".to_owned(), utf8(&mesh.join("mesh-kv.json"))?.to_owned());
+    }
+    Ok(Invocation {
+        argv,
+        env,
+        root: root(task, place).to_owned(),
+        task_text: text,
+        ask_signal: "SIGTERM",
+    })
+}
+
+/// Returns the folder that the agent works in: the mesh, if there is one.
+pub(super) fn root<'a>(task: &'a Task, place: &'a Place) -> &'a Path {
+    place.mesh.as_deref().unwrap_or(&task.root)
+}
+
+/// Returns a path as text.
+pub(super) fn utf8(path: &Path) -> Result<&str, Refusal> {
+    path.to_str().ok_or_else(|| {
+        Refusal::new(format!(
+            "the path {} is not valid UTF-8 and cannot be passed on: rename it",
+            path.display()
+        ))
+    })
+}

@@ -1,0 +1,317 @@
+//! Reads the fields of a JSON object that an agent wrote, one by one and without trust.
+//!
+//! What may go here: types and bounds of single fields. What may not: what a field means. Numbers are read from their
+//! text, never through a float; a wrong type or an absurd number is missing and makes the object *flawed*.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::core::NanoUsd;
+
+/// The wanted fields of one object.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    values: Vec<(&'static str, Box<RawValue>)>,
+    has_unknown: bool,
+    is_flawed: bool,
+}
+
+impl Fields {
+    /// Reads an object and keeps the fields in `wanted`, the last one of each name; `None` if it is no JSON object.
+    /// Invalid UTF-8, halves of surrogate pairs and the words NaN and Infinity do not spoil the rest.
+    pub(crate) fn parse(bytes: &[u8], wanted: &[&'static str]) -> Option<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        Self::parse_strict(&text, wanted).or_else(|| {
+            let (repaired, is_flawed) = repair(&text);
+            let fields = Self::parse_strict(&repaired, wanted)?;
+            Some(Self { is_flawed: fields.is_flawed || is_flawed, ..fields })
+        })
+    }
+
+    fn parse_strict(text: &str, wanted: &[&'static str]) -> Option<Self> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let fields = deserializer.deserialize_map(Wanted(wanted)).ok()?;
+        deserializer.end().ok()?;
+        Some(fields)
+    }
+
+    /// Says whether the field is there, whatever its type.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.values.iter().any(|(name, _)| *name == key)
+    }
+
+    /// Says whether the field is there and null.
+    pub(crate) fn is_null(&self, key: &str) -> bool {
+        self.values.iter().any(|(name, value)| *name == key && value.get() == "null")
+    }
+
+    /// Says whether the field is there and a yes or no.
+    pub(crate) fn is_flag(&self, key: &str) -> bool {
+        let is_flag = |value: &RawValue| matches!(value.get(), "true" | "false");
+        self.values.iter().any(|(name, value)| *name == key && is_flag(value))
+    }
+
+    /// Says whether there are fields that were not wanted.
+    pub(crate) const fn has_unknown(&self) -> bool {
+        self.has_unknown
+    }
+
+    /// Says whether a field read so far had a wrong type or an absurd number.
+    pub(crate) const fn is_flawed(&self) -> bool {
+        self.is_flawed
+    }
+
+    /// Marks the object as flawed.
+    pub(crate) const fn flaw(&mut self) {
+        self.is_flawed = true;
+    }
+
+    /// Returns the field as it was written; `None` if it is missing or null.
+    pub(crate) fn raw(&mut self, key: &str) -> Option<Box<RawValue>> {
+        let place = self.values.iter().position(|(name, _)| *name == key)?;
+        let (_, value) = self.values.swap_remove(place);
+        (value.get() != "null").then_some(value)
+    }
+
+    /// Returns a text.
+    pub(crate) fn text(&mut self, key: &str) -> Option<String> {
+        self.read(key, text)
+    }
+
+    /// Returns a yes or no.
+    pub(crate) fn flag(&mut self, key: &str) -> Option<bool> {
+        self.read(key, |raw| raw.get().parse().ok())
+    }
+
+    /// Returns a whole number.
+    pub(crate) fn count(&mut self, key: &str) -> Option<u64> {
+        self.read(key, |raw| {
+            let (whole, fraction) = raw.get().split_once('.').unwrap_or((raw.get(), ""));
+            fraction.bytes().all(|digit| digit == b'0').then(|| whole.parse().ok())?
+        })
+    }
+
+    /// Returns an amount of dollars.
+    pub(crate) fn money(&mut self, key: &str) -> Option<NanoUsd> {
+        // The text of a string begins with its quote and is no amount.
+        self.read(key, |raw| raw.get().parse().ok())
+    }
+
+    fn read<T>(&mut self, key: &str, read: impl FnOnce(&RawValue) -> Option<T>) -> Option<T> {
+        let raw = self.raw(key)?;
+        let value = read(&raw);
+        self.is_flawed |= value.is_none();
+        value
+    }
+}
+
+/// Returns the text of a JSON string, with a replacement character for half a surrogate pair.
+pub(crate) fn text(raw: &RawValue) -> Option<String> {
+    let read = |text: &str| serde_json::from_str::<String>(text).ok();
+    read(raw.get()).or_else(|| read(&repair(raw.get()).0))
+}
+
+/// Calls `each` for the first `most` items of a list. Returns whether that was the whole list, `None` if it is none.
+pub(crate) fn for_each_item(
+    raw: &RawValue,
+    most: usize,
+    each: impl FnMut(&RawValue),
+) -> Option<bool> {
+    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+    deserializer.deserialize_seq(Items { most, each }).ok()
+}
+
+/// Keeps the wanted fields of an object.
+struct Wanted<'a>(&'a [&'static str]);
+
+impl<'de> Visitor<'de> for Wanted<'_> {
+    type Value = Fields;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Fields { values: Vec::new(), has_unknown: false, is_flawed: false };
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let Some(name) = self.0.iter().find(|name| **name == key) else {
+                fields.has_unknown = true;
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = map.next_value::<Box<RawValue>>()?;
+            fields.values.retain(|(other, _)| other != name);
+            fields.values.push((name, value));
+        }
+        Ok(fields)
+    }
+}
+
+/// Visits the items of a list.
+struct Items<F> {
+    most: usize,
+    each: F,
+}
+
+impl<'de, F: FnMut(&RawValue)> Visitor<'de> for Items<F> {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<bool, A::Error> {
+        let mut left = self.most;
+        while left > 0 {
+            let Some(item) = list.next_element::<&'de RawValue>()? else { return Ok(true) };
+            (self.each)(item);
+            left -= 1;
+        }
+        let mut is_whole = true;
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            is_whole = false;
+        }
+        Ok(is_whole)
+    }
+}
+
+/// Returns the text with what some writers produce although JSON has no such thing made valid: halves of surrogate
+/// pairs become the replacement character; NaN and Infinity become null, and then the second value is true.
+fn repair(text: &str) -> (String, bool) {
+    let mut repaired = String::with_capacity(text.len());
+    let mut has_word = false;
+    let mut is_in_string = false;
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let mut length = char.len_utf8();
+        let mut written = None;
+        match char {
+            '"' => is_in_string = !is_in_string,
+            '\\' if is_in_string => match surrogate(rest) {
+                Some(0xd800..0xdc00) => {
+                    let low = rest.get(6..).and_then(surrogate);
+                    let is_pair = low.is_some_and(|low| low >= 0xdc00);
+                    length = if is_pair { 12 } else { 6 };
+                    written = (!is_pair).then_some("\\ufffd");
+                }
+                Some(_) => (length, written) = (6, Some("\\ufffd")),
+                None => length += rest.chars().nth(1).map_or(0, char::len_utf8),
+            },
+            '-' | 'N' | 'I' if !is_in_string => {
+                let word =
+                    ["-Infinity", "Infinity", "NaN"].iter().find(|word| rest.starts_with(**word));
+                if let Some(word) = word {
+                    (length, written, has_word) = (word.len(), Some("null"), true);
+                }
+            }
+            _ => {}
+        }
+        let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        repaired.push_str(written.unwrap_or(taken));
+        rest = after;
+    }
+    (repaired, has_word)
+}
+
+/// Returns the number of the surrogate whose escape the text begins with.
+fn surrogate(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    let number = u32::from_str_radix(digits, 16).ok()?;
+    (0xd800..0xe000).contains(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fields(text: &str) -> Fields {
+        Fields::parse(text.as_bytes(), &["a", "b"]).unwrap()
+    }
+
+    #[test]
+    fn absurd_numbers_are_missing_and_make_a_flaw() {
+        for number in [
+            "-1",
+            "1e300",
+            "18446744073709551616",
+            "1.5",
+            "\"7\"",
+            "[]",
+            "true",
+            "NaN",
+            "-Infinity",
+        ] {
+            let mut fields = fields(&format!("{{\"a\": {number}}}"));
+            assert_eq!(fields.count("a"), None, "{number}");
+            assert!(fields.is_flawed(), "{number}");
+        }
+        for number in ["-1", "1e300", "\"0.5\"", "{}", "NaN"] {
+            let mut fields = fields(&format!("{{\"a\": {number}}}"));
+            assert_eq!(fields.money("a"), None, "{number}");
+            assert!(fields.is_flawed(), "{number}");
+        }
+    }
+
+    #[test]
+    fn good_numbers_are_exact_and_null_is_missing_without_a_flaw() {
+        let mut fields = fields("{\"a\": 18446744073709551615, \"b\": 0.1, \"c\": 1}");
+        assert_eq!(fields.count("a"), Some(u64::MAX));
+        assert_eq!(fields.money("b"), Some(NanoUsd::from_nanos(100_000_000)));
+        assert!(!fields.is_flawed() && fields.has_unknown());
+        let mut fields = self::fields("{\"a\": null, \"b\": 3.0, \"a\": null}");
+        assert_eq!(
+            (fields.count("a"), fields.count("b"), fields.is_flawed()),
+            (None, Some(3), false)
+        );
+    }
+
+    #[test]
+    fn halves_of_surrogate_pairs_do_not_spoil_a_text() {
+        let mut fields = fields(
+            r#"{"a": "x\ud800y\udc00 \ud83d\ude00 \ud800\ud800\\ud800 NaN", "b": NaN, "\ud800": 1}"#,
+        );
+        assert_eq!(
+            fields.text("a").as_deref(),
+            Some("x\u{fffd}y\u{fffd} 😀 \u{fffd}\u{fffd}\\ud800 NaN")
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_not_read() {
+        for text in ["", "[1]", "5", "\"a\"", "{", "{\"a\":}", "{} x", "{\"a\":1}{", "nonsense"] {
+            assert!(Fields::parse(text.as_bytes(), &["a"]).is_none(), "{text}");
+        }
+        assert!(Fields::parse("{\"a\":".repeat(100_000).as_bytes(), &["a"]).is_none());
+    }
+
+    #[test]
+    fn a_list_is_walked_up_to_its_bound() {
+        let raw = RawValue::from_string("[1, \"x\", {}]".to_owned()).unwrap();
+        let mut seen = Vec::new();
+        assert_eq!(for_each_item(&raw, 2, |item| seen.push(item.get().to_owned())), Some(false));
+        assert_eq!(seen, ["1", "\"x\""]);
+        assert_eq!(for_each_item(&raw, 3, |_| {}), Some(true));
+        let raw = RawValue::from_string("{}".to_owned()).unwrap();
+        assert_eq!(for_each_item(&raw, 3, |_| {}), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_repaired_without_a_panic(text in "[\\\\u\"dDfN{}:a8\u{e9}0-9-]{0,60}") {
+            let _ = repair(&text);
+            let _ = Fields::parse(text.as_bytes(), &["a"]);
+        }
+
+        #[test]
+        fn every_text_survives(text in any::<String>()) {
+            let json = serde_json::json!({ "a": text }).to_string();
+            prop_assert_eq!(fields(&json).text("a"), Some(text));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Agent kinds, one file each: task and options to a command line, output to facts.
+//!
+//! What may go here: pure functions over text and options. What may not: files, clocks, processes, rules of money
+//! (those are the core's). Unknown output is text and never an error.
+
+mod closing_word;
+mod command;
+mod invocation;
+mod json;
+mod line_protocol;
+mod object_search;
+mod sh;
+mod text;
+mod transcript_object;
+mod ygg;
+
+use std::path::Path;
+
+use crate::core::{AgentKind, Fact, KindTraits, Task};
+
+pub use invocation::{Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
+pub use line_protocol::ProtocolReader;
+pub use text::{last_error_line, one_line};
+pub use ygg::{DoOptions, TranscriptReader, do_command};
+
+pub(crate) use text::last_line;
+
+/// Everything Fleet knows of one agent kind.
+pub trait Adapter: Send + Sync {
+    /// Returns the kind's name, as `--agent` takes it.
+    fn kind(&self) -> &'static str;
+
+    /// Returns what the core has to know of the kind.
+    fn traits(&self) -> KindTraits;
+
+    /// Returns the program that must be on the search path; `None` if the task itself names it.
+    fn program(&self) -> Option<&'static str>;
+
+    /// Returns the command line, the environment and the text of the task file for one task. A task that the kind
+    /// cannot do as it was asked is refused with a sentence.
+    fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal>;
+
+    /// Makes a reader for the output of one agent.
+    fn reader(&self, start: ReaderStart) -> Box<dyn LineReader>;
+}
+
+/// What a reader has to know before it reads the first line.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct ReaderStart {
+    /// Structured lines count only with this token (`--strict-protocol`).
+    pub token: Option<String>,
+    /// What was learned from the output before, when reading goes on after a recovery.
+    pub seen: Seen,
+}
+
+/// What an output has told so far, so that its end does not tell it again.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Steps.
+    pub steps: bool,
+    /// Checkpoints.
+    pub smokes: bool,
+    /// The closing word.
+    pub result: bool,
+}
+
+/// The last bytes of the output of an agent that has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Closing<'a> {
+    /// The bytes; they begin with a line.
+    pub bytes: &'a [u8],
+    /// They are the whole output.
+    pub is_whole: bool,
+}
+
+/// Turns the output of one agent into facts. Never fails: what it does not understand is text, or counted.
+pub trait LineReader: Send {
+    /// Says whether lines can tell anything. If not, only the end is read.
+    fn reads_lines(&self) -> bool;
+
+    /// Takes one line that begins with `{`, without its end, at most 1 MiB.
+    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>);
+
+    /// Says whether the end of the output has to be looked at when the agent has ended.
+    fn reads_closing(&self) -> bool;
+
+    /// Takes the end of the output, once. Returns where in it the closing object ends, if there is one.
+    fn closing(&mut self, closing: Closing<'_>, facts: &mut Vec<Fact>) -> Option<usize>;
+
+    /// Says whether a line is for people and may be shown as the last thing that the agent said.
+    fn is_text(&self, line: &[u8]) -> bool;
+}
+
+/// Every kind, in the order in which they are offered.
+static ADAPTERS: [&dyn Adapter; 3] = [&ygg::Ygg, &sh::Sh, &command::Command];
+
+/// Returns what is known of a kind; `None` for a name that is no kind.
+pub fn adapter(kind: &AgentKind) -> Option<&'static dyn Adapter> {
+    ADAPTERS.into_iter().find(|adapter| adapter.kind() == kind.0)
+}
+
+/// Makes a task for a kind, with every option at its simplest; `root` is the folder that its agent works in, absolute.
+/// An unknown kind is refused with the nearest known one.
+pub fn task(kind: &str, text: &str, root: &Path) -> Result<Task, Refusal> {
+    let name = AgentKind(kind.to_owned());
+    match adapter(&name) {
+        Some(adapter) => Ok(Task::new(text, name, adapter.traits(), root.to_owned())),
+        None => Err(Refusal::new(match nearest(kind) {
+            Some(known) => format!("there is no agent kind {kind} (did you mean {known}?)"),
+            None => format!("there is no agent kind {kind}"),
+        })),
+    }
+}
+
+/// Returns the names of all kinds, in the order in which they are offered.
+pub fn known_kinds() -> impl Iterator<Item = &'static str> {
+    ADAPTERS.into_iter().map(Adapter::kind)
+}
+
+/// Returns the known kind whose name is nearest to a misspelt one, if one is near.
+pub fn nearest(kind: &str) -> Option<&'static str> {
+    /// Names less alike than this are no misspelling of each other.
+    const ALIKE: f64 = 0.75;
+    let likeness = |known: &str| strsim::jaro_winkler(known, &kind.to_lowercase());
+    known_kinds()
+        .map(|known| (likeness(known), known))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|one, two| one.0.total_cmp(&two.0))
+        .map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests;

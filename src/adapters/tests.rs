@@ -1,0 +1,283 @@
+//! Tests of command lines and of the table of kinds.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::core::{Leftovers, NanoUsd};
+
+fn task(kind: &str, text: &str) -> Task {
+    let kind = AgentKind(kind.to_owned());
+    Task {
+        text: text.to_owned(),
+        traits: adapter(&kind).unwrap().traits(),
+        kind,
+        command: None,
+        extra: Vec::new(),
+        engine: None,
+        tier: None,
+        model: None,
+        max_steps: None,
+        read_only: false,
+        allow_shell: false,
+        allow_web: false,
+        root: PathBuf::from("/w"),
+        env_names: Vec::new(),
+        env_stored: Vec::new(),
+        budget: None,
+        timeout: None,
+        idle_timeout: None,
+        leftovers: Leftovers::End,
+        context: None,
+    }
+}
+
+fn place() -> Place {
+    Place { task_file: PathBuf::from("/s/task"), mesh: None, token: None }
+}
+
+fn invoke(task: &Task, place: &Place) -> Result<Invocation, Refusal> {
+    adapter(&task.kind).unwrap().invocation(task, place)
+}
+
+#[track_caller]
+fn argv(task: &Task) -> Vec<String> {
+    invoke(task, &place()).unwrap().argv
+}
+
+#[track_caller]
+fn refusal(task: &Task) -> String {
+    invoke(task, &place()).unwrap_err().to_string()
+}
+
+fn command(arguments: &[&str], text: &str) -> Task {
+    let command = Some(arguments.iter().map(|argument| (*argument).to_owned()).collect());
+    Task { command, ..task("command", text) }
+}
+
+/// C-1: the order and content of upstream's command line, for all options; those that are unset do not appear.
+#[test]
+fn upstreams_command_line_is_built_word_for_word() {
+    let short = do_command("python3", "-x", &DoOptions::default());
+    let start = ["python3", "-m", "yggdrasil.loki.cli", "do", "-x"];
+    assert_eq!(short, [&start[..], &["--root", ".", "--json", "--max-steps", "8"]].concat());
+    let all = DoOptions {
+        root: "/w",
+        max_steps: 3,
+        engine: Some("ollama"),
+        tier: Some("deep"),
+        budget: Some("0.25".parse().unwrap()),
+        read_only: true,
+        allow_shell: true,
+        allow_web: true,
+    };
+    let tail = [
+        "--root",
+        "/w",
+        "--json",
+        "--max-steps",
+        "3",
+        "--engine",
+        "ollama",
+        "--tier",
+        "deep",
+        "--budget",
+        "0.25",
+        "--read-only",
+        "--allow-shell",
+        "--allow-web",
+    ];
+    assert_eq!(do_command("python3", "fix it", &all), [&start[..4], &["fix it"], &tail].concat());
+    let chosen = Task {
+        max_steps: Some(3),
+        engine: Some("ollama".to_owned()),
+        tier: Some("deep".to_owned()),
+        budget: all.budget,
+        read_only: true,
+        allow_shell: true,
+        allow_web: true,
+        extra: vec!["--verbose".to_owned()],
+        ..task("ygg", "fix it")
+    };
+    assert_eq!(
+        argv(&chosen),
+        [&["ygg", "loki", "do", "fix it"], &tail[..], &["--verbose"]].concat()
+    );
+    let unset = ["ygg", "loki", "do", "fix it", "--root", "/w", "--json", "--max-steps", "8"];
+    assert_eq!(argv(&task("ygg", "fix it")), unset);
+}
+
+/// C-2: eight steps are ygg's default and no other kind's; a mesh replaces the root; a budget is a plain decimal.
+#[test]
+fn ygg_has_a_default_of_eight_steps_a_mesh_for_root_and_a_plain_budget() {
+    let placed = Place { mesh: Some(PathBuf::from("/mesh")), ..place() };
+    let cheap = Task { budget: Some("0.25".parse().unwrap()), ..task("ygg", "t") };
+    let invocation = invoke(&cheap, &placed).unwrap();
+    let expected = [
+        "ygg",
+        "loki",
+        "do",
+        "t",
+        "--root",
+        "/mesh",
+        "--json",
+        "--max-steps",
+        "8",
+        "--budget",
+        "0.25",
+    ];
+    assert_eq!(invocation.argv, expected);
+    assert_eq!(invocation.root, PathBuf::from("/mesh"));
+    for (amount, text) in [("2", "2.0"), ("1.5", "1.5"), ("0.000001", "0.000001"), ("10", "10.0")] {
+        let options =
+            DoOptions { budget: Some(amount.parse::<NanoUsd>().unwrap()), ..DoOptions::default() };
+        assert_eq!(do_command("p", "t", &options).last().unwrap(), text);
+    }
+    assert!(!argv(&task("sh", "t")).contains(&"8".to_owned()));
+    assert!(!argv(&command(&["x", "{task}"], "t")).contains(&"8".to_owned()));
+}
+
+/// C-3: a task that begins with `-` is a task and never an option.
+#[test]
+fn a_task_that_begins_with_a_dash_is_guarded() {
+    assert_eq!(argv(&task("ygg", "-x"))[3], " -x");
+    assert_eq!(argv(&task("ygg", "--fix the bug"))[3], " --fix the bug");
+    assert_eq!(argv(&task("sh", "-x")), ["sh", "-c", " -x"]);
+    assert_eq!(argv(&task("sh", "+x")), ["sh", "-c", " +x"]);
+    let context = Task { context: Some("-c".to_owned()), ..task("ygg", "t") };
+    assert_eq!(argv(&context)[3], " -c\n\nt");
+}
+
+#[test]
+fn the_context_stands_before_the_prompt() {
+    let with = |kind: Task| Task { context: Some("be brief\n".to_owned()), ..kind };
+    assert_eq!(argv(&with(task("ygg", "t")))[3], "be brief\n\nt");
+    let invocation = invoke(&with(command(&["x", "-p={task}"], "t")), &place()).unwrap();
+    assert_eq!(invocation.argv, ["x", "-p=be brief\n\nt"]);
+    assert_eq!(invocation.task_text, "be brief\n\nt");
+    assert!(refusal(&with(task("sh", "t"))).contains("--context"));
+}
+
+#[test]
+fn the_mesh_store_is_named_unless_the_task_names_one() {
+    let placed = Place { mesh: Some(PathBuf::from("/mesh")), ..place() };
+    for kind in ["ygg", "sh"] {
+        let store = invoke(&task(kind, "t"), &placed).unwrap().env.remove("LOKI_MESH");
+        assert_eq!(store.as_deref(), Some("/mesh/mesh-kv.json"));
+        assert_eq!(invoke(&task(kind, "t"), &place()).unwrap().env.get("LOKI_MESH"), None);
+        let own = Task { env_stored: vec!["LOKI_MESH".to_owned()], ..task(kind, "t") };
+        assert_eq!(invoke(&own, &placed).unwrap().env.get("LOKI_MESH"), None);
+        let own = Task { env_names: vec!["LOKI_MESH".to_owned()], ..task(kind, "t") };
+        assert_eq!(invoke(&own, &placed).unwrap().env.get("LOKI_MESH"), None);
+    }
+}
+
+#[test]
+fn a_task_travels_in_its_file_and_in_a_variable_only_when_it_is_short() {
+    for kind in ["ygg", "sh"] {
+        let env = invoke(&task(kind, "-t"), &place()).unwrap().env;
+        assert_eq!(env.get("FLEET_TASK").unwrap(), "-t");
+        assert_eq!(env.get("FLEET_TASK_FILE").unwrap(), "/s/task");
+        assert_eq!(env.get("FLEET_TOKEN"), None);
+    }
+    let long = "x".repeat(TASK_IN_ARGV_BYTES + 1);
+    let just = "x".repeat(TASK_IN_ARGV_BYTES);
+    let invocation =
+        invoke(&Task { extra: vec!["a".to_owned()], ..task("sh", &long) }, &place()).unwrap();
+    assert_eq!(invocation.argv, ["sh", "/s/task", "a"]);
+    assert_eq!(invocation.env.get("FLEET_TASK"), None);
+    assert_eq!(invocation.task_text, long);
+    assert_eq!(argv(&task("sh", &just)).len(), 3);
+    assert!(refusal(&task("ygg", &long)).contains("name that file in the task"));
+    assert!(refusal(&command(&["x", "a{task}"], &long)).contains("FLEET_TASK_FILE"));
+    let invocation = invoke(&command(&["x"], &long), &place()).unwrap();
+    assert_eq!((invocation.argv, invocation.env.get("FLEET_TASK")), (vec!["x".to_owned()], None));
+    // Short enough by itself, and too long for one argument.
+    assert!(refusal(&command(&["x", "{task} {task}"], &just)).contains("FLEET_TASK_FILE"));
+}
+
+#[test]
+fn extra_arguments_come_last() {
+    let with = |kind: Task| Task { extra: vec!["a b".to_owned(), "-c".to_owned()], ..kind };
+    assert_eq!(argv(&with(task("sh", "echo $1"))), ["sh", "-c", "echo $1", "sh", "a b", "-c"]);
+    assert_eq!(argv(&with(command(&["x", "{task}"], "t"))), ["x", "t", "a b", "-c"]);
+}
+
+#[test]
+fn a_command_gets_the_task_in_every_argument_that_asks_for_it() {
+    let given = command(&["x", "--say={task}!", "{task}", "{tasks}", "$(y)"], "a 'b' {task}");
+    assert_eq!(argv(&given), ["x", "--say=a 'b' {task}!", "a 'b' {task}", "{tasks}", "$(y)"]);
+    assert_eq!(argv(&command(&["x", "y"], "t")), ["x", "y"]);
+    assert!(refusal(&command(&[], "t")).contains("-- mytool {task}"));
+    assert!(refusal(&command(&[" "], "t")).contains("-- mytool {task}"));
+    assert!(refusal(&Task { command: None, ..command(&[], "t") }).contains("-- mytool {task}"));
+}
+
+#[test]
+fn an_explicit_command_replaces_what_any_kind_would_run() {
+    for kind in ["ygg", "sh"] {
+        let given = Task {
+            command: Some(vec!["stand-in".to_owned(), "{task}".to_owned()]),
+            ..task(kind, "t")
+        };
+        assert_eq!(argv(&given), ["stand-in", "t"]);
+    }
+}
+
+#[test]
+fn a_nul_is_refused_by_every_kind() {
+    for given in
+        [task("ygg", "a\0b"), task("sh", "a\0b"), command(&["x"], "a\0b"), command(&["x\0"], "t")]
+    {
+        assert!(refusal(&given).contains("NUL"));
+    }
+    let extra = Task { extra: vec!["\0".to_owned()], ..task("sh", "t") };
+    assert!(refusal(&extra).contains("NUL"));
+}
+
+#[test]
+fn options_that_a_kind_does_not_know_are_refused_by_name() {
+    type Choose = fn(&mut Task);
+    let chosen: [(&str, Choose); 6] = [
+        ("--tier", |task| task.tier = Some("fast".to_owned())),
+        ("--model", |task| task.model = Some("m".to_owned())),
+        ("--max-steps", |task| task.max_steps = Some(3)),
+        ("--read-only", |task| task.read_only = true),
+        ("--allow-shell", |task| task.allow_shell = true),
+        ("--allow-web", |task| task.allow_web = true),
+    ];
+    for (flag, choose) in chosen {
+        for mut given in [task("sh", "t"), command(&["x"], "t")] {
+            choose(&mut given);
+            assert!(refusal(&given).contains(flag), "{flag}");
+        }
+        let mut given = task("ygg", "t");
+        choose(&mut given);
+        assert_eq!(invoke(&given, &place()).is_err(), flag == "--model");
+    }
+    let model = Task { model: Some("m".to_owned()), ..task("ygg", "t") };
+    assert!(refusal(&model).contains("--engine and --tier"));
+    for given in [task("sh", "t"), command(&["x"], "t")] {
+        assert!(invoke(&Task { engine: Some("ollama".to_owned()), ..given }, &place()).is_ok());
+    }
+}
+
+#[test]
+fn kinds_are_found_by_name_and_misspelt_ones_by_likeness() {
+    assert_eq!(known_kinds().collect::<Vec<_>>(), ["ygg", "sh", "command"]);
+    assert!(adapter(&AgentKind("nosuch".to_owned())).is_none());
+    assert_eq!(nearest("yg"), Some("ygg"));
+    assert_eq!(nearest("comand"), Some("command"));
+    assert_eq!(nearest("SH"), Some("sh"));
+    assert_eq!(nearest("zzz"), None);
+    for kind in known_kinds() {
+        let adapter = adapter(&AgentKind(kind.to_owned())).unwrap();
+        assert_eq!(adapter.traits().pays, kind == "ygg");
+        assert_eq!(adapter.program().is_none(), kind == "command");
+    }
+}
+
+#[test]
+fn the_token_of_a_strict_fleet_is_given_to_the_agent() {
+    let strict = Place { token: Some("s3".to_owned()), ..place() };
+    assert_eq!(invoke(&task("sh", "t"), &strict).unwrap().env.get("FLEET_TOKEN").unwrap(), "s3");
+}

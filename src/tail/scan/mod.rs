@@ -1,0 +1,14 @@
+//! The complete and orderly reading of every agent's output, on one thread.
+//!
+//! What may go here: one agent's scanner, the worker that shares its time among them. What may not: the screen's
+//! view of a file, the meaning of a line.
+
+mod files;
+mod scanner;
+mod worker;
+
+pub use scanner::{Look, Scanner};
+pub use worker::{Follow, News, ScanWorker};
+
+#[cfg(test)]
+mod tests;
