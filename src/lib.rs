@@ -8,4 +8,5 @@ compile_error!("fleet runs on Linux and macOS; Windows is not supported");
 
 pub mod adapters;
 pub mod core;
+pub mod journal;
 pub mod tail;

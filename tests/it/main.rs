@@ -3,3 +3,5 @@
 // For clippy `cfg(test)` is what makes it test code, in which a failed `unwrap` is a failed test.
 #[cfg(test)]
 mod adapters;
+#[cfg(test)]
+mod journal;

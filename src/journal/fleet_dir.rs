@@ -1,0 +1,244 @@
+//! The folder of one fleet: names of what is in it, `fleet.json`, and the small files beside it.
+//!
+//! What may go here: paths and formats of a fleet's own files. What may not: files of agents except `env.json`, which
+//! is written before an agent has a shim; the journal's lines; the state folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::private;
+use crate::core::{AgentId, BatchId, FleetId, FleetOptions, Moment};
+
+/// The folder of one fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetDir {
+    path: PathBuf,
+    id: FleetId,
+}
+
+/// What `fleet.json` holds: what can be told of a fleet without reading its journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetFile {
+    /// Version of this format.
+    pub version: u32,
+    /// Version of the Fleet that wrote it.
+    pub fleet_version: String,
+    /// Id, equal to the folder's name.
+    pub id: FleetId,
+    /// Name for people.
+    pub name: Option<String>,
+    /// The folder that the fleet belongs to; see [`folder_of`].
+    pub root: PathBuf,
+    /// When it was made.
+    pub created: Moment,
+    /// Name of the machine that hosted it last.
+    pub host_name: String,
+    /// Start of that machine; see [`super::boot_id`].
+    pub boot_id: String,
+    /// Options as given when it was made; the journal knows the newest.
+    pub options: FleetOptions,
+    /// The command line that made it, without values of `--env`.
+    pub argv: Vec<String>,
+    /// It takes no more tasks than it was made with.
+    pub is_closed: bool,
+    /// Where its host listens, if not in this folder.
+    pub socket: Option<PathBuf>,
+}
+
+/// Why `fleet.json` cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetFileError {
+    /// It could not be read.
+    #[error("could not read {}: {source}", path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It has a version that this Fleet does not know.
+    #[error("{} was written by a newer Fleet (version {version}): use that one", path.display())]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// It is not what was written.
+    #[error("{} is damaged ({source}): restore it from a copy, or move its folder away", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+/// What a file of any version has.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+impl FleetFile {
+    /// Version that this Fleet writes, and the newest that it reads.
+    pub const VERSION: u32 = 1;
+}
+
+impl FleetDir {
+    /// Names the folder of a fleet; nothing is made or looked at.
+    pub fn new(path: PathBuf, id: FleetId) -> Self {
+        Self { path, id }
+    }
+
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the fleet's id.
+    pub fn id(&self) -> &FleetId {
+        &self.id
+    }
+
+    /// Returns the file with what can be told without the journal.
+    pub fn fleet_file(&self) -> PathBuf {
+        self.path.join("fleet.json")
+    }
+
+    /// Returns the file with all decisions.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    /// Returns the file whose lock the host holds.
+    pub fn host_lock(&self) -> PathBuf {
+        self.path.join("host.lock")
+    }
+
+    /// Returns the file for what a host behind the scenes prints.
+    pub fn host_log(&self) -> PathBuf {
+        self.path.join("host.log")
+    }
+
+    /// Returns the folder of the manifests.
+    pub fn batches(&self) -> PathBuf {
+        self.path.join("batches")
+    }
+
+    /// Returns the manifest of one batch.
+    pub fn manifest(&self, batch: &BatchId) -> PathBuf {
+        self.batches().join(format!("{}.json", batch.0))
+    }
+
+    /// Returns the folder of the agents' folders.
+    pub fn agents(&self) -> PathBuf {
+        self.path.join("agents")
+    }
+
+    /// Returns the folder of one agent.
+    pub fn agent(&self, agent: AgentId) -> PathBuf {
+        self.agents().join(agent.to_dir_name())
+    }
+
+    /// Reads `fleet.json`.
+    pub fn read_file(&self) -> Result<FleetFile, FleetFileError> {
+        let path = self.fleet_file();
+        let text = private::read_text(&path)
+            .map_err(|source| FleetFileError::Read { path: path.clone(), source })?;
+        let damaged = |source| FleetFileError::Damaged { path: path.clone(), source };
+        let Version { version } = serde_json::from_str(&text).map_err(damaged)?;
+        if version > FleetFile::VERSION {
+            return Err(FleetFileError::Newer { path, version });
+        }
+        serde_json::from_str(&text).map_err(damaged)
+    }
+
+    /// Replaces `fleet.json` as a whole.
+    pub fn write_file(&self, file: &FleetFile) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(file)?;
+        text.push(b'\n');
+        private::replace(&self.fleet_file(), &text)
+    }
+
+    /// Stores the values of an agent's `--env K=V`, readable by the owner alone, until the agent has started.
+    pub fn store_env(&self, agent: AgentId, values: &BTreeMap<String, String>) -> io::Result<()> {
+        private::make_dir(&self.agents())?;
+        private::make_dir(&self.agent(agent))?;
+        private::replace(&self.env_file(agent), &serde_json::to_vec(values)?)
+    }
+
+    /// Reads those values; none are stored if there is no file.
+    pub fn stored_env(&self, agent: AgentId) -> io::Result<BTreeMap<String, String>> {
+        match private::read_text(&self.env_file(agent)) {
+            Ok(text) => Ok(serde_json::from_str(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes those values; that there are none is no error.
+    pub fn forget_env(&self, agent: AgentId) -> io::Result<()> {
+        match fs::remove_file(self.env_file(agent)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn env_file(&self, agent: AgentId) -> PathBuf {
+        self.agent(agent).join("env.json")
+    }
+
+    /// Tells the host that `stop` files were written past it.
+    pub fn nudge(&self) -> io::Result<()> {
+        // One byte more each time, since two nudges can fall into one tick of the file system's clock.
+        private::open_to_append(&self.nudge_file())?.write_all(b".")
+    }
+
+    /// Returns a number that is another one after each nudge.
+    pub fn nudge_stamp(&self) -> u64 {
+        fs::symlink_metadata(self.nudge_file()).map_or(0, |metadata| metadata.len())
+    }
+
+    fn nudge_file(&self) -> PathBuf {
+        self.path.join("nudge")
+    }
+}
+
+/// Returns the folder that a fleet made in `current` belongs to: the nearest one upwards with `.git` in it, else
+/// `current` itself. Links are resolved, so that one folder has one name.
+pub fn folder_of(current: &Path) -> PathBuf {
+    let current = fs::canonicalize(current).unwrap_or_else(|_| current.to_owned());
+    let root = current.ancestors().find(|folder| folder.join(".git").exists());
+    root.unwrap_or(&current).to_owned()
+}
+
+/// Takes the values out of `--env K=V` and `--env=K=V` before a command line is stored; the names stay. What follows
+/// `--` is another program's.
+pub fn hide_env_values(mut argv: Vec<String>) -> Vec<String> {
+    let mut is_value = false;
+    for argument in argv.iter_mut().take_while(|argument| *argument != "--") {
+        let start = if std::mem::take(&mut is_value) {
+            Some(0)
+        } else if argument == "--env" {
+            is_value = true;
+            None
+        } else {
+            argument.starts_with("--env=").then_some("--env=".len())
+        };
+        let name_end = start.and_then(|start| {
+            argument.bytes().skip(start).position(|byte| byte == b'=').map(|place| start + place)
+        });
+        if let Some(end) = name_end {
+            argument.truncate(end);
+        }
+    }
+    argv
+}
+
+#[cfg(test)]
+mod tests;

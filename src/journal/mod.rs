@@ -1,0 +1,30 @@
+//! What a fleet leaves on disk about its decisions: state folder, fleet folders, locks, the journal.
+//!
+//! What may go here: files that Fleet itself writes, their names, formats and versions, and which of them stays how
+//! long. What may not: rules of the fleet (they are in `core`), processes, output of agents.
+
+mod crc;
+mod fleet_dir;
+mod host_lock;
+mod machine;
+mod manifest;
+mod mesh;
+mod pick;
+mod private;
+mod reader;
+pub mod redact;
+mod retention;
+mod state_dir;
+mod writer;
+
+pub use fleet_dir::{FleetDir, FleetFile, FleetFileError, folder_of, hide_env_values};
+pub use host_lock::{HostLock, HostState, Taken, host_of};
+pub use machine::{boot_id, host_name};
+pub use manifest::{Manifest, ManifestTask};
+pub use mesh::Mesh;
+pub use pick::{FleetStanding, Listed, PickError, Purpose, join, pick};
+pub use private::{make_dir, open_to_append, read_text, replace};
+pub use reader::{JournalError, VERSION, read};
+pub use retention::{KEEP_FOR, KEEP_NEWEST, Prunable, Pruned, prune, select};
+pub use state_dir::{Draft, FindError, MakingLock, StateDir, StateDirError};
+pub use writer::{Journal, Saved, Sequence};
