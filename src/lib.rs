@@ -9,6 +9,7 @@ compile_error!("fleet runs on Linux and macOS; Windows is not supported");
 pub mod adapters;
 pub mod core;
 pub mod journal;
+pub mod runtime;
 pub mod supervise;
 pub mod tail;
 

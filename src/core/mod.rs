@@ -28,6 +28,8 @@ mod task;
 mod timers;
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 
 pub use agent::{AgentState, StopReason};

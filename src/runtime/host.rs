@@ -1,0 +1,399 @@
+//! The loop: takes what happens, lets the core decide, and does what the core says.
+//!
+//! What may go here: merging, order, waiting. What may not: rules about agents or money.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::attend::{Own, attend};
+use super::clock::Clock;
+use super::handle::HostEnd;
+use super::launch::{LaunchThread, Order};
+use super::news::{Gone, News};
+use super::paper::Paper;
+use super::recover::lost;
+use crate::core::{
+    AgentId, Command, Effect, Event, Fleet, Leftovers, Reply, Ticket, TreeEnd, Urgency,
+};
+use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence};
+use crate::supervise::{AgentDir, Launched, Life, Watch};
+use crate::tail::scan::{self, ScanWorker};
+
+/// Most news taken before doors see a new snapshot.
+const BATCH: usize = 256;
+/// Least time between two snapshots: a frame at 60 a second.
+const FRAME: Duration = Duration::from_millis(16);
+/// How often what grows is looked at while something runs or waits.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A fleet with everything that makes it run.
+#[derive(Debug)]
+pub struct Host {
+    pub(super) fleet: Fleet,
+    pub(super) dir: FleetDir,
+    pub(super) clock: Clock,
+    pub(super) journal: Journal,
+    pub(super) saved: watch::Receiver<Saved>,
+    pub(super) last: Sequence,
+    /// Effects that wait until the records before them are safe.
+    pub(super) waiting: VecDeque<(Sequence, Effect)>,
+    /// They are being done: what one of them leads to is done after it and not within, however many there are.
+    pub(super) releasing: bool,
+    pub(super) launcher: LaunchThread,
+    pub(super) scan: ScanWorker,
+    pub(super) end: HostEnd,
+    pub(super) inbox: mpsc::Receiver<News>,
+    pub(super) sender: mpsc::Sender<News>,
+    pub(super) shims: HashMap<AgentId, Shim>,
+    /// Some agent of this host may leave processes that are to be kept.
+    pub(super) keeps: Arc<AtomicBool>,
+    pub(super) replies: HashMap<Ticket, oneshot::Sender<Reply>>,
+    pub(super) tickets: u64,
+    pub(super) paper: Paper,
+    /// The thread that writes the journal has failed: nothing can be decided any more.
+    pub(super) journal_is_gone: bool,
+    /// Agents of an earlier host are still being looked up: nothing starts before all of them are known.
+    pub(super) recovering: bool,
+    pub(super) stale: bool,
+    pub(super) shown: Instant,
+    /// Held as long as the host lives.
+    pub(super) _lock: HostLock,
+}
+
+/// What the host holds of one dispatched agent.
+#[derive(Debug, Default)]
+pub(super) struct Shim {
+    /// Set once the shim is there.
+    pub(super) watch: Option<Arc<Watch>>,
+    /// How hard it is to be told to end, until it has been told.
+    pub(super) stop: Option<Urgency>,
+    /// It is not told before this.
+    pub(super) not_before: Option<Instant>,
+}
+
+/// What woke the loop.
+enum Woke {
+    Asked(Option<super::handle::Asked>),
+    News,
+    Saved,
+    JournalGone,
+    Tick,
+    Poll,
+    Frame,
+}
+
+impl Host {
+    /// Runs until no door is left. Doors leave when they have seen what they waited for.
+    pub async fn run(mut self) {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut poll = Instant::now() + POLL;
+        let mut open = true;
+        while open {
+            match self.wait(&mut batch, poll).await {
+                Woke::Asked(Some((command, reply))) => self.ask(command, reply),
+                Woke::Asked(None) => open = false,
+                Woke::News => {
+                    for news in batch.drain(..) {
+                        self.take(news);
+                    }
+                }
+                Woke::Saved => self.saved(),
+                Woke::JournalGone => {
+                    self.journal_is_gone = true;
+                    let why = "the thread that writes the journal failed: fleet resume goes on";
+                    self.apply(Event::SaveFailed(why.to_owned()));
+                }
+                Woke::Tick => self.apply(Event::Tick),
+                Woke::Poll => {
+                    poll = Instant::now() + POLL;
+                    self.look();
+                }
+                Woke::Frame => {}
+            }
+            self.show(false);
+        }
+        self.stale = true;
+        self.show(true);
+    }
+
+    async fn wait(&mut self, batch: &mut Vec<News>, poll: Instant) -> Woke {
+        let tick = self.fleet.next_tick().map(|moment| Instant::now() + self.clock.until(moment));
+        let busy =
+            !self.shims.is_empty() || !self.fleet.queue().is_empty() || self.paper.in_trouble;
+        let has_room = self.journal.has_room();
+        // What people want comes first. News are last but for the frame, which is looked at after each turn anyway: only
+        // they can come faster than they are taken.
+        tokio::select! {
+            biased;
+            asked = self.end.commands.recv(), if has_room => Woke::Asked(asked),
+            saved = self.saved.changed(), if !self.journal_is_gone => {
+                if saved.is_ok() { Woke::Saved } else { Woke::JournalGone }
+            }
+            () = sleep_until(tick.unwrap_or(poll)), if tick.is_some() => Woke::Tick,
+            () = sleep_until(poll), if busy => Woke::Poll,
+            _ = self.inbox.recv_many(batch, BATCH) => Woke::News,
+            () = sleep_until(self.shown + FRAME), if self.stale => Woke::Frame,
+        }
+    }
+
+    fn ask(&mut self, command: Command, reply: oneshot::Sender<Reply>) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.replies.insert(ticket, reply);
+        self.apply(Event::Command { ticket, command });
+    }
+
+    pub(super) fn apply(&mut self, event: Event) {
+        let now = self.clock.now();
+        let effects = if self.recovering {
+            self.fleet.observe(now, event)
+        } else {
+            self.fleet.apply(now, event)
+        };
+        self.stale = true;
+        self.perform(effects);
+    }
+
+    /// Appends the records, does what need not wait, and queues what must.
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
+        let mut records = Vec::new();
+        let mut later = Vec::new();
+        let mut stops = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Record(record) => {
+                    self.paper.note(&record);
+                    records.push(record);
+                }
+                Effect::Stop(id, urgency) => stops.push((id, urgency)),
+                Effect::Notify(_) => {}
+                Effect::Spawn(_) | Effect::Reply(..) | Effect::Forget(_) => later.push(effect),
+            }
+        }
+        if !records.is_empty() {
+            self.last = self.journal.append(self.clock.now(), records);
+        }
+        for effect in later {
+            if let Effect::Spawn(id) = effect {
+                self.shims.insert(id, Shim::default());
+            }
+            self.waiting.push_back((self.last, effect));
+        }
+        for (id, urgency) in stops {
+            self.stop(id, urgency);
+        }
+        self.release();
+    }
+
+    /// Does what has waited long enough.
+    fn release(&mut self) {
+        if std::mem::replace(&mut self.releasing, true) {
+            return;
+        }
+        let through = self.saved.borrow().through;
+        let is_safe = |(sequence, _): &mut (Sequence, Effect)| *sequence <= through;
+        while let Some((_, effect)) = self.waiting.pop_front_if(is_safe) {
+            match effect {
+                Effect::Spawn(id) => self.spawn(id),
+                Effect::Reply(ticket, reply) => {
+                    self.show(true);
+                    if let Some(sender) = self.replies.remove(&ticket) {
+                        // A door that has left needs no reply.
+                        let _ = sender.send(reply);
+                    }
+                }
+                Effect::Forget(id) => {
+                    // Nothing is there for most agents, and what cannot be deleted lies in a private folder.
+                    let _ = self.agent_dir(id).forget_env();
+                }
+                Effect::Record(_) | Effect::Stop(..) | Effect::Notify(_) => {}
+            }
+        }
+        self.releasing = false;
+    }
+
+    fn saved(&mut self) {
+        let trouble = self.saved.borrow_and_update().trouble.clone();
+        let was_in_trouble = self.paper.in_trouble;
+        self.paper.in_trouble = trouble.is_some();
+        match trouble {
+            Some(why) => {
+                self.apply(Event::SaveFailed(why.to_string()));
+                self.withdraw_stopped();
+            }
+            None if was_in_trouble => self.apply(Event::Saved),
+            None => self.release(),
+        }
+    }
+
+    fn spawn(&mut self, id: AgentId) {
+        let stopped = self.shims.get(&id).is_some_and(|shim| shim.stop.is_some());
+        let order = (!stopped).then(|| self.order(id)).flatten();
+        match order.map(|order| self.launcher.order(order)) {
+            Some(Ok(())) => {}
+            Some(Err(_)) | None => self.never_began(id),
+        }
+    }
+
+    fn order(&self, id: AgentId) -> Option<Order> {
+        let task = Arc::clone(self.fleet.task(id)?);
+        let token =
+            self.fleet.options().strict_protocol.then(|| format!("{:016x}", fastrand::u64(..)));
+        Some(Order { id, dir: self.agent_dir(id), task, token })
+    }
+
+    pub(super) fn never_began(&mut self, id: AgentId) {
+        self.shims.remove(&id);
+        self.apply(Event::NeverBegan(id));
+    }
+
+    fn take(&mut self, news: News) {
+        match news {
+            News::Launched(id, Ok(launched)) => self.launched(id, launched),
+            News::Launched(id, Err(why)) => {
+                self.shims.remove(&id);
+                // No shim will take what is stored, and no shim will delete it.
+                let _ = self.agent_dir(id).forget_env();
+                for event in Event::not_started(id, why, self.clock.now()) {
+                    self.apply(event);
+                }
+            }
+            News::Withdrawn(id) => {
+                let ticket = Ticket(0);
+                self.apply(Event::Command { ticket, command: Command::Stop(Some(vec![id])) });
+                self.never_began(id);
+            }
+            News::Started(id) => {
+                // No decision, so the journal has no record that the roster could follow.
+                self.paper.outdate_roster();
+                self.apply(Event::Started(id));
+            }
+            News::Exited(id, left_behind) => self.apply(Event::Exited(id, left_behind)),
+            News::Gone(id, gone) => {
+                // What the agent published last must be counted before its end is told.
+                self.count_mesh_keys();
+                self.gone(id, gone);
+            }
+            News::Output(news) => self.output(news),
+        }
+    }
+
+    fn count_mesh_keys(&mut self) {
+        if let Some(keys) = self.paper.mesh_keys() {
+            self.apply(Event::MeshKeys(keys));
+        }
+    }
+
+    fn launched(&mut self, id: AgentId, launched: Launched) {
+        let Launched { child, watch, started } = launched;
+        let watch = Arc::new(watch);
+        self.follow(id);
+        self.attend(id, watch, Some(Own { child, started }));
+    }
+
+    /// Waits for a shim that is there, and sends on what it was told meanwhile.
+    pub(super) fn attend(&mut self, id: AgentId, watch: Arc<Watch>, own: Option<Own>) {
+        let shim = self.shims.entry(id).or_default();
+        shim.watch = Some(Arc::clone(&watch));
+        shim.send_stop();
+        if self.fleet.task(id).is_some_and(|task| task.leftovers == Leftovers::Keep) {
+            self.keeps.store(true, Ordering::Relaxed);
+        }
+        let mark = super::mark(self.dir.id(), id);
+        let task = attend(
+            id,
+            self.agent_dir(id),
+            mark,
+            Arc::clone(&self.keeps),
+            watch,
+            own,
+            self.sender.clone(),
+        );
+        tokio::spawn(task);
+    }
+
+    pub(super) fn gone(&mut self, id: AgentId, gone: Gone) {
+        let Gone { life, swept, owner_stop } = gone;
+        self.shims.remove(&id);
+        match life {
+            Ok(Life::NeverBegan) => {
+                if owner_stop {
+                    let command = Command::Stop(Some(vec![id]));
+                    self.apply(Event::Command { ticket: Ticket(0), command });
+                }
+                self.scan.forget(id);
+                self.apply(Event::NeverBegan(id));
+            }
+            Ok(Life::Ended(record)) => self.tree_gone(id, record.to_tree_end(owner_stop)),
+            Ok(Life::Lost | Life::Lives { .. } | Life::Elsewhere { .. }) | Err(_) => {
+                // The shim deletes this when the agent has started, and may not have come to it.
+                let _ = self.agent_dir(id).forget_env();
+                self.tree_gone(id, lost(self.clock.now(), swept, owner_stop));
+            }
+        }
+    }
+
+    fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
+        self.scan.finish(id);
+        self.apply(Event::TreeGone(id, tree));
+    }
+
+    fn output(&mut self, news: scan::News) {
+        match news {
+            scan::News::Facts { id, facts, offset } => {
+                self.apply(Event::Facts { id, facts, offset });
+            }
+            scan::News::Progress(id) => self.apply(Event::Progress(id)),
+            scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
+            scan::News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
+        }
+    }
+
+    /// Looks at everything that changes without telling: outputs, the mesh store, stop files, a journal in trouble.
+    fn look(&mut self) {
+        self.scan.look_all();
+        for shim in self.shims.values_mut() {
+            shim.send_stop();
+        }
+        if self.paper.in_trouble {
+            self.journal.retry();
+        }
+        self.count_mesh_keys();
+        let snapshot = self.end.snapshots.borrow().clone();
+        self.paper.write_manifests(&snapshot, true);
+        if self.paper.was_nudged() {
+            let stopped: Vec<_> = self
+                .fleet
+                .queue()
+                .iter()
+                .copied()
+                .filter(|id| self.agent_dir(*id).has_owner_stop())
+                .collect();
+            if !stopped.is_empty() {
+                let command = Command::Stop(Some(stopped));
+                self.apply(Event::Command { ticket: Ticket(0), command });
+            }
+        }
+    }
+
+    /// Gives doors a new snapshot if something changed and the last one is a frame old, or in any case when `now`.
+    pub(super) fn show(&mut self, now: bool) {
+        if !self.stale || (!now && self.shown.elapsed() < FRAME) {
+            return;
+        }
+        let snapshot = Arc::new(self.fleet.snapshot(self.clock.now()));
+        self.paper.write(&snapshot);
+        self.end.snapshots.send_replace(snapshot);
+        self.stale = false;
+        self.shown = Instant::now();
+    }
+
+    pub(super) fn agent_dir(&self, id: AgentId) -> AgentDir {
+        AgentDir::new(self.dir.agent(id))
+    }
+}

@@ -1,0 +1,135 @@
+//! Looks at a fleet from outside: its journal and the facts in its folders, changing nothing but what is lost.
+
+use std::path::PathBuf;
+
+use super::clock::Clock;
+use super::output;
+use super::recover::lost;
+use crate::core::{AgentId, Command, Event, Fleet, Snapshot, Ticket};
+use crate::journal::{
+    self, FleetDir, FleetFile, FleetFileError, FleetStanding, HostState, JournalError,
+};
+use crate::supervise::{self, AgentDir, Life};
+
+/// A fleet as seen from outside.
+#[derive(Debug, Clone)]
+pub struct Inspection {
+    /// Its folder.
+    pub dir: FleetDir,
+    /// What was written down when it was made.
+    pub file: FleetFile,
+    /// How it stands.
+    pub standing: FleetStanding,
+    /// A host lives, here or elsewhere.
+    pub has_host: bool,
+    /// Process id of its host, if one lives on this machine.
+    pub host_pid: Option<u32>,
+    /// Name of the machine that its host lives on, if that is another one.
+    pub elsewhere: Option<String>,
+    /// Its rows and numbers.
+    pub snapshot: Snapshot,
+}
+
+/// Why a fleet cannot be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// Its `fleet.json`.
+    #[error(transparent)]
+    File(#[from] FleetFileError),
+    /// Its journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Its folder.
+    #[error("could not read {}: {source}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+}
+
+/// Looks at a fleet. Agents that are found lost are swept: what carries their mark is ended.
+pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
+    let failed = |source| InspectError::Read { path: dir.path().to_owned(), source };
+    let file = dir.read_file()?;
+    // The host first: one that goes after this has written everything that is read below.
+    let host = journal::host_of(dir).map_err(failed)?;
+    let records = journal::read(&dir.journal())?;
+    let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
+    let clock = Clock::start(newest);
+    let mut fleet = Fleet::restore(dir.id().clone(), records);
+    for id in fleet.live() {
+        look_at(&mut fleet, dir, id, &clock, host == HostState::None);
+    }
+    withdraw_stopped(&mut fleet, dir, &clock);
+    let (host_pid, elsewhere) = match &host {
+        HostState::Here(pid) => (*pid, None),
+        HostState::Elsewhere(name) => (None, Some(name.clone())),
+        HostState::None => (None, None),
+    };
+    let snapshot = fleet.snapshot(clock.now());
+    let hosted = host != HostState::None;
+    let standing = match (hosted, &snapshot.header) {
+        (true, header) if header.hold.is_some() => FleetStanding::Held,
+        (true, _) => FleetStanding::Live,
+        (false, header) if header.kpis.running > 0 => FleetStanding::Hostless,
+        (false, header) if header.kpis.queued > 0 => FleetStanding::Held,
+        (false, _) => FleetStanding::Ended,
+    };
+    Ok(Inspection {
+        dir: dir.clone(),
+        file,
+        standing,
+        has_host: hosted,
+        host_pid,
+        elsewhere,
+        snapshot,
+    })
+}
+
+/// Takes as cancelled what the owner has stopped in the queue, though its host may not have looked yet.
+fn withdraw_stopped(fleet: &mut Fleet, dir: &FleetDir, clock: &Clock) {
+    if dir.nudge_stamp() == 0 {
+        return;
+    }
+    let is_stopped = |id: &AgentId| AgentDir::new(dir.agent(*id)).has_owner_stop();
+    let ids: Vec<AgentId> = fleet.queue().iter().copied().filter(is_stopped).collect();
+    if !ids.is_empty() {
+        let command = Command::Stop(Some(ids));
+        apply(fleet, clock, Event::Command { ticket: Ticket(0), command });
+    }
+}
+
+/// Brings one agent up to what its folder says. Nothing starts because of it: only a host decides.
+fn look_at(fleet: &mut Fleet, dir: &FleetDir, id: AgentId, clock: &Clock, hostless: bool) {
+    let agent_dir = AgentDir::new(dir.agent(id));
+    let Ok(life) = supervise::life(&agent_dir) else { return };
+    let owner_stop = agent_dir.has_owner_stop();
+    let tree = match life {
+        Life::Lives { .. } | Life::Elsewhere { .. } => {
+            apply(fleet, clock, Event::Started(id));
+            None
+        }
+        Life::Ended(record) => Some(record.to_tree_end(owner_stop)),
+        Life::Lost if hostless => {
+            let swept = supervise::sweep(&super::mark(dir.id(), id));
+            Some(lost(clock.now(), swept, owner_stop))
+        }
+        Life::NeverBegan if hostless => {
+            apply(fleet, clock, Event::NeverBegan(id));
+            None
+        }
+        // A host that lives is about to say so itself, or to start it.
+        Life::Lost | Life::NeverBegan => None,
+    };
+    let ended = tree.is_some();
+    if let Some(tree) = tree {
+        apply(fleet, clock, Event::TreeGone(id, tree));
+    }
+    output::read_all(fleet, clock.now(), &agent_dir, id, ended);
+}
+
+fn apply(fleet: &mut Fleet, clock: &Clock, event: Event) {
+    drop(fleet.observe(clock.now(), event));
+}

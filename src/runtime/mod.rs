@@ -1,0 +1,38 @@
+//! The one async loop: merges commands, ends, facts and timers into events and performs effects.
+//!
+//! What may go here: threads, timers, order. What may not: rules about agents or money (they are in `core`), anything
+//! that talks to a person.
+
+mod attend;
+mod clock;
+mod halt;
+mod handle;
+mod host;
+mod host_thread;
+mod inspect;
+mod launch;
+mod local;
+mod news;
+mod output;
+mod paper;
+mod recover;
+pub(crate) mod roster;
+mod start;
+mod stop;
+pub mod summary;
+
+use crate::core::{AgentId, FleetId};
+
+pub use clock::Clock;
+pub use handle::{FleetHandle, Gone, HostEnd, channel};
+pub use host::Host;
+pub use host_thread::{HostThread, StartError, new_loop};
+pub use inspect::{InspectError, Inspection, inspect};
+pub use local::{LocalFleet, LocalFleetError};
+pub use start::{HostError, Setup, depth};
+pub use stop::{StopError, Stopped, stop};
+
+/// Returns the mark that everything an agent starts carries in its environment.
+fn mark(fleet: &FleetId, id: AgentId) -> String {
+    format!("{fleet}/{}", id.0)
+}

@@ -1,0 +1,36 @@
+//! What threads and watchers tell the loop.
+
+use crate::core::AgentId;
+use crate::supervise::{Launched, Life};
+use crate::tail::scan;
+
+/// News on their way to the loop. Whoever sends more waits; the loop itself never sends any.
+pub(super) const NEWS: usize = 1024;
+
+/// What a shim that has gone leaves to know.
+#[derive(Debug)]
+pub(super) struct Gone {
+    /// What its folder says.
+    pub(super) life: Result<Life, String>,
+    /// What carried its mark and was ended, if it left no record.
+    pub(super) swept: Vec<String>,
+    /// The owner's `stop` file lies there.
+    pub(super) owner_stop: bool,
+}
+
+/// Something that the loop turns into an event.
+#[derive(Debug)]
+pub(super) enum News {
+    /// The shim was started, or why it could not be.
+    Launched(AgentId, Result<Launched, String>),
+    /// It was not started, since a `stop` file lay there.
+    Withdrawn(AgentId),
+    /// The shim says that the agent runs.
+    Started(AgentId),
+    /// The agent itself has ended, so many processes of its tree have not.
+    Exited(AgentId, u32),
+    /// The shim has gone.
+    Gone(AgentId, Gone),
+    /// From the reader of outputs.
+    Output(scan::News),
+}

@@ -1,0 +1,61 @@
+//! Joins the reader of outputs to agents: who is read from where, with which reader.
+
+use super::host::Host;
+use crate::adapters::{self, LineReader, ReaderStart, Seen};
+use crate::core::{AgentId, Event, Fleet, Moment};
+use crate::supervise::{AgentDir, Spec};
+use crate::tail::scan::{Follow, Scanner};
+
+/// Bytes read at once when a whole output is read by the one who asks for it.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+impl Host {
+    /// Begins to read an agent's output, after what was already learned from it.
+    pub(super) fn follow(&self, id: AgentId) {
+        let dir = self.agent_dir(id);
+        if let Some((reader, offset)) = reader(&self.fleet, &dir, id) {
+            self.scan.follow(Follow { id, out: dir.out(), err: dir.err(), offset, reader });
+        }
+    }
+}
+
+/// Reads what an agent has written since its last checkpoint, and tells the fleet as it goes, so that nothing but the
+/// fleet grows with it; to the very end if the agent has `ended`. Nothing starts because of it.
+pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: AgentId, ended: bool) {
+    let Some((reader, offset)) = reader(fleet, dir, id) else { return };
+    let mut scanner = Scanner::new(dir.out(), dir.err(), offset, reader);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut facts = Vec::new();
+    let mut tell = |event| drop(fleet.observe(now, event));
+    scanner.look();
+    while scanner.turn(u64::MAX, &mut buffer, &mut facts) > 0 {
+        let offset = scanner.offset();
+        tell(Event::Facts { id, facts: std::mem::take(&mut facts), offset });
+    }
+    let tails = ended.then(|| scanner.finish(&mut facts));
+    if !facts.is_empty() {
+        tell(Event::Facts { id, facts, offset: scanner.offset() });
+    }
+    if let Some(tails) = tails {
+        tell(Event::Scanned(id, tails));
+    }
+}
+
+fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineReader>, u64)> {
+    let adapter = adapters::adapter(&fleet.task(id)?.kind)?;
+    let work = fleet.work(id)?;
+    let token = fleet.options().strict_protocol.then(|| token(dir));
+    let seen = Seen {
+        steps: work.steps > 0,
+        smokes: work.smokes_green > 0 || work.smokes_red > 0,
+        result: work.result.is_some(),
+    };
+    Some((adapter.reader(ReaderStart { token, seen }), work.offset))
+}
+
+/// Returns the token that an agent was given; a reader that cannot find it believes nothing.
+fn token(dir: &AgentDir) -> String {
+    let spec: Option<Spec> =
+        std::fs::read(dir.spec()).ok().and_then(|json| serde_json::from_slice(&json).ok());
+    spec.and_then(|mut spec| spec.env.remove("FLEET_TOKEN")).unwrap_or_default()
+}

@@ -1,0 +1,122 @@
+//! Looks up what became of the agents that a journal calls live: adopts, reads ends, calls lost what is lost.
+
+use std::io;
+
+use tokio::time::Instant;
+
+use crate::core::{AgentId, Event, ProcessEnd, TreeEnd, Urgency};
+use crate::supervise::{self, AgentDir, Life, Watch};
+
+use super::host::{Host, Shim};
+use super::news::Gone;
+
+impl Host {
+    /// Takes over every agent that the journal calls live, then lets the queue go on.
+    ///
+    /// Shims do not wait for the disk. So after a restart of the machine an agent without files may have run all the same,
+    /// and must not run again: it is lost.
+    pub(super) fn recover_agents(&mut self, restarted: bool) {
+        self.recovering = true;
+        for id in self.fleet.live() {
+            self.recover_one(id, restarted);
+        }
+        self.recover_environment();
+        self.recovering = false;
+        let effects = self.fleet.settle_resumed(self.clock.now());
+        self.stale = true;
+        self.perform(effects);
+    }
+
+    fn recover_one(&mut self, id: AgentId, restarted: bool) {
+        let dir = self.agent_dir(id);
+        self.shims.insert(id, Shim::default());
+        self.follow(id);
+        let owner_stop = dir.has_owner_stop();
+        match find(&dir) {
+            Ok(Found::Lives(watch)) => {
+                self.stop_again(id);
+                self.apply(Event::Started(id));
+                self.attend(id, std::sync::Arc::new(watch), None);
+            }
+            Ok(Found::Gone(Life::NeverBegan)) if restarted => {
+                self.found_gone(id, Ok(Life::Lost), owner_stop);
+            }
+            Ok(Found::Gone(life)) => self.found_gone(id, Ok(life), owner_stop),
+            Err(error) => self.found_gone(id, Err(error.to_string()), owner_stop),
+        }
+    }
+
+    /// Sees to it that an agent ends that was told to, although nobody knows whether its shim ever heard of it. To a shim
+    /// that did, a second word means to kill at once, so it comes only when the time of the first is over.
+    fn stop_again(&mut self, id: AgentId) {
+        let Some(asked) = self.fleet.stopping_since(id) else { return };
+        let due = self.clock.until(asked.after(self.fleet.options().grace));
+        let shim = self.shims.entry(id).or_default();
+        shim.stop = Some(Urgency::Ask);
+        shim.not_before = Some(Instant::now() + due);
+    }
+
+    fn found_gone(&mut self, id: AgentId, life: Result<Life, String>, owner_stop: bool) {
+        let swept = match life {
+            Ok(Life::Lost) | Err(_) => supervise::sweep(&super::mark(self.dir.id(), id)),
+            Ok(_) => Vec::new(),
+        };
+        self.gone(id, Gone { life, swept, owner_stop });
+    }
+
+    /// Holds batches that demand variables which this host's environment does not have.
+    fn recover_environment(&mut self) {
+        let mut missing = Vec::new();
+        for batch in self.fleet.batches() {
+            let mut names: Vec<String> = batch
+                .agents
+                .iter()
+                .filter(|id| self.fleet.queue().contains(id))
+                .filter_map(|id| self.fleet.task(*id))
+                .flat_map(|task| task.env_names.clone())
+                .filter(|name| std::env::var_os(name).is_none())
+                .collect();
+            names.sort();
+            names.dedup();
+            if !names.is_empty() {
+                missing.push((batch.id.clone(), names));
+            }
+        }
+        for (batch, names) in missing {
+            self.apply(Event::EnvMissing(batch, names));
+        }
+    }
+}
+
+/// What is found of an agent that the journal calls live.
+enum Found {
+    Lives(Watch),
+    Gone(Life),
+}
+
+/// Looks an agent up. One that cannot be looked at for want of descriptors or memory is not lost: it may live.
+fn find(dir: &AgentDir) -> io::Result<Found> {
+    let found = supervise::adopt(dir).and_then(|watch| match watch {
+        Some(watch) => Ok(Found::Lives(watch)),
+        None => supervise::life(dir).map(Found::Gone),
+    });
+    match found {
+        Err(error) if supervise::is_shortage(&error) => Ok(Found::Lives(Watch::later(dir))),
+        found => found,
+    }
+}
+
+/// Makes the end of an agent whose shim left no record.
+pub(super) fn lost(at: crate::core::Moment, swept: Vec<String>, owner_stop: bool) -> TreeEnd {
+    TreeEnd {
+        end: ProcessEnd::Lost,
+        timed_out: false,
+        signalled: false,
+        orphaned: false,
+        owner_stop,
+        at,
+        run_time: None,
+        swept,
+        escalated: false,
+    }
+}

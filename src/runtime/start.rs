@@ -1,0 +1,187 @@
+//! Makes a host: for a new fleet, or for one whose host has gone.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::clock::Clock;
+use super::handle::{FleetHandle, channel};
+use super::host::Host;
+use super::launch::{Common, LaunchThread};
+use super::news::{NEWS, News};
+use super::paper::Paper;
+use crate::core::{Effect, Fleet, FleetOptions, Moment};
+use crate::journal::{
+    self, FleetDir, FleetFile, FleetFileError, HostLock, Journal, JournalError, Sequence, Taken,
+};
+use crate::supervise::{self, AgentDir, Launcher, Life};
+use crate::tail::scan::ScanWorker;
+
+/// What a host needs beside its fleet's folder.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// How shims are started.
+    pub launcher: Launcher,
+    /// How deep this process is nested in fleets; its agents are one deeper.
+    pub depth: u32,
+}
+
+/// Returns how deep this process is nested in fleets: what its agent was told, zero outside of agents.
+pub fn depth() -> u32 {
+    let told = std::env::var("FLEET_DEPTH").ok().and_then(|depth| depth.parse().ok());
+    match std::env::var_os("FLEET_AGENT") {
+        Some(_) => told.unwrap_or(1),
+        None => 0,
+    }
+}
+
+/// Why a fleet cannot be hosted.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// Another process hosts it.
+    #[error(transparent)]
+    Taken(#[from] Taken),
+    /// Its journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Its `fleet.json`.
+    #[error(transparent)]
+    File(#[from] FleetFileError),
+    /// The options do not go together; a whole sentence.
+    #[error("{0}")]
+    Options(String),
+    /// A thread or a file was refused.
+    #[error("could not host the fleet in {}: {source}", path.display())]
+    Refused {
+        /// The fleet's folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Host {
+    /// Hosts a new fleet. Must be called inside the runtime that will run it.
+    pub fn create(
+        dir: FleetDir,
+        options: FleetOptions,
+        setup: &Setup,
+    ) -> Result<(Self, FleetHandle), HostError> {
+        let lock = HostLock::take(&dir)?;
+        let journal = Journal::create(&dir.journal())?;
+        let clock = Clock::start(Moment::default());
+        let (fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+        Self::assemble(dir, lock, journal, fleet, clock, setup, effects)
+    }
+
+    /// Hosts a fleet whose host has gone: agents that live are adopted, ends are read, what is queued goes on.
+    /// `change` makes the options with which it goes on out of those in force, or says why it cannot.
+    pub fn recover(
+        dir: FleetDir,
+        change: impl FnOnce(&FleetOptions) -> Result<FleetOptions, String>,
+        setup: &Setup,
+    ) -> Result<(Self, FleetHandle), HostError> {
+        let (lock, journal, mut fleet, clock) = take_over(&dir)?;
+        if let Some(host) = lives_elsewhere(&dir, &fleet) {
+            return Err(Taken::Elsewhere { fleet: dir.id().clone(), host }.into());
+        }
+        let file = dir.read_file()?;
+        let before = FleetOptions { cap: fleet.cap(), ..fleet.options().clone() };
+        let options = change(&before).map_err(HostError::Options)?;
+        if let Some(cap) = options.cap.filter(|cap| Some(*cap) != before.cap)
+            && !fleet.queue().is_empty()
+            && let Some(refusal) = fleet.refuse_cap(cap)
+        {
+            return Err(HostError::Options(format!("--cap: {}", refusal.0)));
+        }
+        let effects = fleet.resume(clock.now(), options);
+        let (mut host, handle) = Self::assemble(dir, lock, journal, fleet, clock, setup, effects)?;
+        host.recover_agents(file.boot_id != journal::boot_id());
+        host.show(true);
+        let file =
+            FleetFile { host_name: journal::host_name(), boot_id: journal::boot_id(), ..file };
+        // It only tells a later host what this one knew; without it that one looks more closely than it must.
+        let _ = host.dir.write_file(&file);
+        Ok((host, handle))
+    }
+
+    fn assemble(
+        dir: FleetDir,
+        lock: HostLock,
+        journal: Journal,
+        mut fleet: Fleet,
+        clock: Clock,
+        setup: &Setup,
+        effects: Vec<Effect>,
+    ) -> Result<(Self, FleetHandle), HostError> {
+        let refused = |source| HostError::Refused { path: dir.path().to_owned(), source };
+        let (sender, inbox) = mpsc::channel(NEWS);
+        let options = fleet.options();
+        let common = Common {
+            launcher: setup.launcher.clone(),
+            fleet: dir.id().clone(),
+            depth: setup.depth.saturating_add(1),
+            mesh: options.mesh.clone(),
+            grace: options.grace,
+            orphan: options.orphan_limit.map(|limit| (limit, dir.host_lock())),
+            nofile: supervise::raise_nofile(),
+        };
+        let launcher = LaunchThread::start(common, sender.clone()).map_err(refused)?;
+        let output = sender.clone();
+        let scan = ScanWorker::start(move |news| {
+            // The loop has ended: nobody wants to hear more.
+            let _ = output.blocking_send(News::Output(news));
+        })
+        .map_err(refused)?;
+        let paper = Paper::new(dir.clone(), options.mesh.clone());
+        let (handle, end) = channel(fleet.snapshot(clock.now()));
+        let mut host = Self {
+            saved: journal.saved(),
+            fleet,
+            dir,
+            clock,
+            journal,
+            last: Sequence::default(),
+            waiting: VecDeque::new(),
+            releasing: false,
+            launcher,
+            scan,
+            end,
+            inbox,
+            sender,
+            shims: HashMap::new(),
+            keeps: Arc::default(),
+            replies: HashMap::new(),
+            tickets: 0,
+            paper,
+            journal_is_gone: false,
+            recovering: false,
+            stale: true,
+            shown: Instant::now(),
+            _lock: lock,
+        };
+        host.perform(effects);
+        Ok((host, handle))
+    }
+}
+
+/// Returns the other machine on which an agent lives, for fleets in a folder that machines share.
+fn lives_elsewhere(dir: &FleetDir, fleet: &Fleet) -> Option<String> {
+    fleet.live().into_iter().find_map(|id| match supervise::life(&AgentDir::new(dir.agent(id))) {
+        Ok(Life::Elsewhere { host }) => Some(host),
+        Ok(Life::Lives { .. } | Life::NeverBegan | Life::Ended(_) | Life::Lost) | Err(_) => None,
+    })
+}
+
+/// Takes the host lock of a fleet and rebuilds it from its journal.
+pub(super) fn take_over(dir: &FleetDir) -> Result<(HostLock, Journal, Fleet, Clock), HostError> {
+    let lock = HostLock::take(dir)?;
+    let (journal, records) = Journal::append_to(&dir.journal())?;
+    let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
+    let fleet = Fleet::restore(dir.id().clone(), records);
+    Ok((lock, journal, fleet, Clock::start(newest)))
+}
