@@ -7,6 +7,7 @@
 compile_error!("fleet runs on Linux and macOS; Windows is not supported");
 
 pub mod adapters;
+pub mod cli;
 pub mod core;
 pub mod journal;
 pub mod runtime;

@@ -4,4 +4,28 @@
 #[cfg(test)]
 mod adapters;
 #[cfg(test)]
+mod cli_usage;
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod run_basics;
+#[cfg(test)]
+mod run_doors;
+#[cfg(test)]
+mod run_ends;
+#[cfg(test)]
+mod run_money;
+#[cfg(test)]
+mod run_prompt;
+#[cfg(test)]
+mod run_recovery;
+#[cfg(test)]
+mod run_surroundings;
+#[cfg(test)]
+mod run_words;
+#[cfg(test)]
+mod runtime;
+#[cfg(test)]
+mod supervise;

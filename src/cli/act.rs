@@ -1,0 +1,113 @@
+//! What the subcommands share: failures with their exit code, the state folder, which fleet is meant.
+
+use super::arguments::GlobalArguments;
+use super::exit_code::{NO_FLEET, USAGE};
+use super::run::current_folder;
+use crate::core::FleetId;
+use crate::journal::{
+    FindError, FleetDir, FleetStanding, Listed, Purpose, StateDir, folder_of, pick,
+};
+use crate::runtime::{Inspection, inspect};
+
+/// Why a command was not carried out: one sentence and the exit code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) sentence: String,
+    pub(super) code: u8,
+}
+
+impl Failure {
+    /// Usage or input.
+    pub(super) fn input(sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), code: USAGE }
+    }
+
+    /// No such fleet, or no host.
+    pub(super) fn no_fleet(sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), code: NO_FLEET }
+    }
+}
+
+/// Opens the state folder.
+pub(super) fn state_dir(global: &GlobalArguments) -> Result<StateDir, Failure> {
+    StateDir::open(global.state_dir.as_deref()).map_err(|error| Failure::input(error.to_string()))
+}
+
+/// Finds the fleet that a command means: the one that was named, else the one of this folder.
+pub(super) fn fleet_to(
+    state: &StateDir,
+    which: Option<&str>,
+    purpose: Purpose,
+) -> Result<FleetDir, Failure> {
+    if let Some(text) = which {
+        return state.find(text).map_err(|error| match error {
+            FindError::TooShort(_) => Failure::input(error.to_string()),
+            _ => Failure::no_fleet(error.to_string()),
+        });
+    }
+    let folder = folder_of(&current_folder()?);
+    let listed: Vec<Listed> = of_folder(state, &folder)?;
+    let picked =
+        pick(&listed, &folder, purpose).map_err(|error| Failure::no_fleet(error.to_string()))?;
+    Ok(state.fleet(&picked.id))
+}
+
+/// Lists the fleets that belong to one folder. One that cannot be read is left out: it is found by its id.
+fn of_folder(state: &StateDir, folder: &std::path::Path) -> Result<Vec<Listed>, Failure> {
+    let mut listed = Vec::new();
+    for id in ids(state)? {
+        let dir = state.fleet(&id);
+        let belongs = dir.read_file().is_ok_and(|file| file.root == folder);
+        if belongs && let Ok(inspection) = inspect(&dir) {
+            listed.push(to_listed(&inspection));
+        }
+    }
+    Ok(listed)
+}
+
+pub(super) fn ids(state: &StateDir) -> Result<Vec<FleetId>, Failure> {
+    state.list().map_err(|error| {
+        Failure::input(format!("could not read {}: {error}", state.fleets().display()))
+    })
+}
+
+fn to_listed(inspection: &Inspection) -> Listed {
+    Listed {
+        id: inspection.dir.id().clone(),
+        folder: inspection.file.root.clone(),
+        standing: match inspection.standing {
+            // A fleet with a host is live for whoever looks for one, even if its queue is held.
+            FleetStanding::Held if inspection.has_host => FleetStanding::Live,
+            standing => standing,
+        },
+        created: inspection.file.created,
+        is_open: !inspection.snapshot.header.closed,
+    }
+}
+
+/// Refuses to nest fleets deeper than allowed. A guard against accidents, no wall.
+pub(super) fn outside_of_agents(depth: u32, max_depth: u32) -> Result<(), Failure> {
+    if depth == 0 || depth < max_depth {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "this runs inside agent {} of a fleet, {depth} deep, and may go {max_depth} deep: give a greater --max-depth to \
+         allow it",
+        own_mark()
+    )))
+}
+
+/// Refuses what an agent of a fleet may not do to fleets at all, such as `stop`. A guard against accidents, no wall.
+pub(super) fn never_inside_of_agents(depth: u32, what: &str) -> Result<(), Failure> {
+    if depth == 0 {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "this runs inside agent {} of a fleet, where fleet {what} is refused: run it outside of agents",
+        own_mark()
+    )))
+}
+
+fn own_mark() -> String {
+    std::env::var("FLEET_AGENT").unwrap_or_default()
+}

@@ -1,0 +1,196 @@
+//! What can be said on the command line, and what was said.
+//!
+//! What may go here: the definition of subcommands and options, parsing, `--help`. What may not: reading files, the
+//! environment, the terminal: that makes a plan of it (`plan`).
+
+mod options;
+mod usage_error;
+mod values;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use options::{FleetArguments, LimitArguments, TaskArguments};
+pub use usage_error::sentence;
+pub use values::{ContextText, EnvWord, Parallel};
+pub(crate) use values::{check_env, env_word};
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fleet run 'fix the tests' 'write the changelog' --cap 2
+  fleet run -f tasks.txt -j 4 --timeout 20m
+  fleet run -f tasks.toml --json > summary.json
+  fleet run --agent sh 'make lint' 'make test'
+  fleet run *.md -- claude -p 'check the spelling of {task}'
+  git ls-files '*.py' | fleet run -f - -- python -m py_compile {task}
+
+Exit codes: 0 all done; 1 some agent is not done; 2 usage or input; 3 work left because of the cap;
+            124 deadline; 129, 130 or 143 ended by a signal.";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  fleet resume                    the newest fleet of this folder that no host watches
+  fleet resume k3f --cap 20       go on, and spend up to 20 dollars in all
+  fleet resume k3f --on-cap drop";
+
+const LS_EXAMPLES: &str = "\
+Examples:
+  fleet ls
+  fleet ls --json";
+
+const STOP_EXAMPLES: &str = "\
+Examples:
+  fleet stop 7          agent 7
+  fleet stop 3-9 12     agents 3 to 9, and 12
+  fleet stop set:2      all agents of the second batch
+  fleet stop all        everything that runs or is queued";
+
+const RESULTS_EXAMPLES: &str = "\
+Examples:
+  fleet results                   what the agents of this folder's newest fleet answered
+  fleet results k3f --json        the summary as JSON";
+
+/// The whole command line.
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "fleet",
+    version,
+    about = "Hands many independent tasks to background process agents and drives them to done.",
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = "Start with: fleet run 'first task' 'second task' --cap 1\n'fleet run --help' shows all options."
+)]
+pub struct Arguments {
+    /// What applies to every subcommand.
+    #[command(flatten)]
+    pub global: GlobalArguments,
+    /// What to do.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+}
+
+/// Options of every subcommand, before or after it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, clap::Args)]
+pub struct GlobalArguments {
+    /// Folder in which fleets are kept.
+    #[arg(long, value_name = "DIR", global = true)]
+    pub state_dir: Option<PathBuf>,
+    /// Which fleet, by its id or the first three or more characters of it.
+    #[arg(long, value_name = "ID", global = true)]
+    pub fleet: Option<String>,
+    /// Print JSON for machines on stdout; progress goes to stderr.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Subcommands.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Action {
+    /// Run tasks to completion in a fleet of their own.
+    Run(Box<RunArguments>),
+    /// Go on with a fleet that was held or lost its host.
+    Resume(Box<ResumeArguments>),
+    /// List fleets.
+    #[command(after_help = LS_EXAMPLES)]
+    Ls,
+    /// Stop agents and cancel queued ones.
+    Stop(StopArguments),
+    /// Show what the agents answered.
+    Results(ResultsArguments),
+}
+
+/// Arguments of `fleet run`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArguments {
+    /// Tasks: each argument is one, and is never split.
+    #[arg(value_name = "TASK")]
+    pub tasks: Vec<String>,
+    /// File of tasks (.txt, .json, .jsonl, .toml); - is standard input; may be repeated.
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Options of tasks.
+    #[command(flatten)]
+    pub task: TaskArguments,
+    /// Options of the fleet that can change later.
+    #[command(flatten)]
+    pub limits: LimitArguments,
+    /// Options of the fleet that are fixed when it is made.
+    #[command(flatten)]
+    pub fleet: FleetArguments,
+    /// With --agent: more arguments for its program; else: a command line with {task} in it.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub after: Vec<OsString>,
+}
+
+/// Arguments of `fleet resume`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub struct ResumeArguments {
+    /// Which fleet, as with --fleet.
+    #[arg(value_name = "FLEET")]
+    pub which: Option<String>,
+    /// Options that replace those the fleet was made with.
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+/// Arguments of `fleet stop`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = STOP_EXAMPLES)]
+pub struct StopArguments {
+    /// Which agents: 7, 3-9, failed, set:2, all.
+    #[arg(value_name = "SEL")]
+    pub selectors: Vec<String>,
+}
+
+/// Arguments of `fleet results`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = RESULTS_EXAMPLES)]
+pub struct ResultsArguments {
+    /// Which fleet, as with --fleet.
+    #[arg(value_name = "FLEET")]
+    pub which: Option<String>,
+}
+
+/// Why there is nothing to do after parsing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// Help or version was asked for: print this on stdout, exit 0.
+    Asked(String),
+    /// The command line is wrong: print this on stderr, exit 2. Usually one sentence; without a subcommand, the help.
+    Usage(String),
+}
+
+/// Reads the command line; the first word is the program's name.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, Stop> {
+    let arguments = Arguments::try_parse_from(words).map_err(|error| {
+        use clap::error::ErrorKind as Kind;
+        match error.kind() {
+            Kind::DisplayHelp | Kind::DisplayVersion => Stop::Asked(error.render().to_string()),
+            _ => Stop::Usage(sentence(&error)),
+        }
+    })?;
+    if arguments.action.is_none() {
+        return Err(Stop::Usage(Arguments::command().render_help().to_string()));
+    }
+    Ok(arguments)
+}
+
+/// Returns the fleet that was named, as an option or as an argument; an error if both name different ones.
+pub fn which_fleet<'a>(
+    global: &'a GlobalArguments,
+    argument: Option<&'a str>,
+) -> Result<Option<&'a str>, String> {
+    match (global.fleet.as_deref(), argument) {
+        (Some(option), Some(argument)) if option != argument => {
+            Err(format!("--fleet {option} and {argument} name two fleets: give one of them"))
+        }
+        (option, argument) => Ok(argument.or(option)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

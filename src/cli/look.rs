@@ -1,0 +1,144 @@
+//! `fleet ls`, `fleet results` and `fleet stop`: what is seen and done from outside, by files, locks and signals.
+
+use std::io::{self, IsTerminal, Write};
+
+use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir};
+use super::arguments::{GlobalArguments, ResultsArguments, StopArguments, which_fleet};
+use super::exit_code::DONE;
+use super::fleet_list::{FleetEntry, list as fleet_lines, list_json};
+use super::plain_text::count;
+use super::progress::terminal_width;
+use super::results::{Around, results};
+use super::run::{style, write_whole};
+use super::selectors;
+use crate::core::Moment;
+use crate::journal::Purpose;
+use crate::runtime::summary::summary_json;
+use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
+
+/// Lists all fleets, newest first.
+pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {
+    let state = state_dir(global)?;
+    let mut fleets = Vec::new();
+    let mut unreadable = Vec::new();
+    for id in ids(&state)? {
+        match inspect(&state.fleet(&id)) {
+            Ok(inspection) => fleets.push(to_entry(&inspection)),
+            Err(error) => unreadable.push(format!("{id}: {error}")),
+        }
+    }
+    fleets.sort_by_key(|fleet| std::cmp::Reverse(fleet.created));
+    if global.json {
+        print(&list_json(&fleets), true)?;
+    } else if !fleets.is_empty() || unreadable.is_empty() {
+        let stdout = io::stdout();
+        let now = Clock::start(Moment::default()).now();
+        let lines = fleet_lines(&fleets, now, style(stdout.is_terminal()), terminal_width(&stdout));
+        print(&lines.join("\n"), false)?;
+    }
+    say(&unreadable);
+    Ok(DONE)
+}
+
+/// Shows what the agents of a fleet answered.
+pub(super) fn show_results(
+    arguments: &ResultsArguments,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let inspection = find(global, arguments.which.as_deref(), Purpose::Read)?;
+    if global.json {
+        let text = summary_json(&inspection.snapshot, inspection.standing, inspection.dir.path());
+        print(&text, true)?;
+    } else {
+        let style = style(io::stdout().is_terminal());
+        let around = Around {
+            fleet_dir: inspection.dir.path(),
+            now: inspection.snapshot.at,
+            zone: &jiff::tz::TimeZone::system(),
+        };
+        let lines = results(&inspection.snapshot, &around, style);
+        print(&lines.join("\n"), false)?;
+    }
+    Ok(DONE)
+}
+
+/// Stops agents of a fleet, whoever hosts it.
+pub(super) fn stop(arguments: &StopArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    never_inside_of_agents(depth(), "stop")?;
+    let selectors = selectors::parse(&arguments.selectors).map_err(Failure::input)?;
+    let inspection = find(global, None, Purpose::Act)?;
+    let ids = selectors::select(&selectors, &inspection.snapshot).map_err(Failure::input)?;
+    let stopped =
+        stop_agents(&inspection, &ids).map_err(|error| Failure::no_fleet(error.to_string()))?;
+    let numbers = |ids: &[crate::core::AgentId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    if global.json {
+        let json = serde_json::json!({
+            "fleet": inspection.dir.id(),
+            "stopping": numbers(&stopped.asked),
+            "cancelled": numbers(&stopped.cancelled),
+            "already_ended": numbers(&stopped.ended),
+        });
+        print(&json.to_string(), true)?;
+        return Ok(DONE);
+    }
+    let mut parts = Vec::new();
+    for (ids, what) in [(&stopped.asked, "stopping"), (&stopped.cancelled, "cancelled")] {
+        if !ids.is_empty() {
+            parts.push(format!("{what} {}", count(ids.len(), "agent")));
+        }
+    }
+    if !stopped.ended.is_empty() {
+        let ended: Vec<_> = stopped.ended.iter().map(ToString::to_string).collect();
+        parts.push(format!("already ended: {}", ended.join(" ")));
+    }
+    if parts.is_empty() {
+        parts.push("no agent to stop".to_owned());
+    }
+    print(&parts.join(", "), false)?;
+    Ok(DONE)
+}
+
+fn find(
+    global: &GlobalArguments,
+    argument: Option<&str>,
+    purpose: Purpose,
+) -> Result<Inspection, Failure> {
+    let state = state_dir(global)?;
+    let which = which_fleet(global, argument).map_err(Failure::input)?;
+    let dir = fleet_to(&state, which, purpose)?;
+    inspect(&dir).map_err(|error| Failure::no_fleet(error.to_string()))
+}
+
+fn to_entry(inspection: &Inspection) -> FleetEntry {
+    let header = &inspection.snapshot.header;
+    FleetEntry {
+        id: inspection.dir.id().clone(),
+        name: header.name.clone(),
+        root: inspection.file.root.clone(),
+        state: inspection.standing,
+        host_pid: inspection.host_pid,
+        elsewhere: inspection.elsewhere.clone(),
+        created: inspection.file.created,
+        kpis: header.kpis,
+        spent: header.spent,
+        cap: header.cap,
+    }
+}
+
+/// Prints to stdout. JSON must arrive whole; for other text nobody may be there to read it any more, but a full disk is
+/// told.
+fn print(text: &str, whole: bool) -> Result<(), Failure> {
+    match write_whole(text) {
+        Err(error) if whole || error.kind() == io::ErrorKind::StorageFull => {
+            Err(Failure::input(format!("could not write to stdout: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn say(lines: &[String]) {
+    for line in lines {
+        // There is nobody else to tell.
+        let _ = writeln!(io::stderr(), "fleet: {line}");
+    }
+}

@@ -1,0 +1,345 @@
+//! What the agents answered: one block a batch, for people.
+//!
+//! What may go here: its lines, from one snapshot. What may not: reading files; it names them.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
+use crate::cli::plain_text::{count, cut_graphemes, lines as clean_lines, one_line, thousands};
+use crate::cli::report_line::end_line;
+use crate::cli::style::{Meaning, Style};
+use crate::cli::time_text;
+use crate::core::{BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
+use crate::runtime::summary::AgentFiles;
+
+/// Characters of an answer that are shown whole; a longer one loses its middle.
+const ANSWER: usize = 4_000;
+/// Graphemes of a task in the head of its part.
+const GOAL: usize = 100;
+/// Graphemes of an error.
+const ERROR: usize = 300;
+
+/// What surrounds the results.
+#[derive(Debug, Clone)]
+pub struct Around<'a> {
+    /// Folder of the fleet, whose files are named.
+    pub fleet_dir: &'a Path,
+    /// The moment of now.
+    pub now: Moment,
+    /// Where the reader's clock hangs.
+    pub zone: &'a TimeZone,
+}
+
+/// Returns the results of all batches.
+pub fn results(snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for view in &snapshot.batches {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(batch(view, snapshot, around, style));
+    }
+    if lines.is_empty() {
+        lines.push("no tasks yet".to_owned());
+    }
+    lines
+}
+
+/// Returns the same in one line a task: those that ended as they were told when they did, others with their state.
+pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for view in &snapshot.batches {
+        for row in rows_of(view, snapshot) {
+            lines.push(if row.status.is_ended() {
+                end_line(row, style)
+            } else {
+                let goal = crate::cli::report_line::goal(row);
+                style.text(&format!(
+                    "{} [{}] {goal} ({})",
+                    style.glyph(row.status),
+                    row.tag,
+                    row.status.as_str()
+                ))
+            });
+        }
+    }
+    lines
+}
+
+/// Returns the rows of a batch in the order of its tasks.
+fn rows_of<'a>(view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'a Row> {
+    let mut rows: Vec<&Row> =
+        snapshot.rows.iter().map(AsRef::as_ref).filter(|row| row.batch == view.batch.id).collect();
+    rows.sort_by_key(|row| (row.index, row.id));
+    rows
+}
+
+fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
+    let rows = rows_of(view, snapshot);
+    let dot = style.dot();
+    let status = match view.status {
+        BatchStatus::Running => "running",
+        BatchStatus::Completed => "completed",
+        BatchStatus::Error => "error",
+    };
+    let title = format!(
+        "=== {}{dot}{}{dot}{}{dot}{status} ===",
+        view.batch.tag(),
+        view.batch.id,
+        count(rows.len(), "task")
+    );
+    let queued = view.batch.queued;
+    let age = time_text::age(around.now.since(queued));
+    let mut lines = vec![
+        style.text(&title),
+        format!("Dispatched: {} ({age} ago)", time_text::local(queued, around.zone)),
+    ];
+    if let Some(context) = rows.first().and_then(|row| row.task.context.as_deref()) {
+        lines.push(style.text(&format!("Context: {}", cut_graphemes(&one_line(context), ERROR))));
+    }
+    let common = common_cause(&rows);
+    if let Some(cause) = &common {
+        let notice = style
+            .text(&format!("All {} failed for one reason: {cause}", count(rows.len(), "task")));
+        lines.push(style.paint(Meaning::Bad, &notice));
+    }
+    for row in &rows {
+        lines.push(String::new());
+        lines.extend(task(row, snapshot, around, style, common.is_some()));
+    }
+    lines
+}
+
+/// Returns the reason for which all tasks of a batch failed, if it is the same one.
+fn common_cause(rows: &[&Row]) -> Option<String> {
+    let (first, others) = rows.split_first()?;
+    let error = error(first)?;
+    let same =
+        !others.is_empty() && others.iter().all(|row| self::error(row).as_deref() == Some(&error));
+    same.then_some(error)
+}
+
+fn error(row: &Row) -> Option<String> {
+    let end = row.end.as_ref().filter(|end| end.outcome != Outcome::Done)?;
+    Some(cut_graphemes(&one_line(&end.error), ERROR)).filter(|error| !error.is_empty())
+}
+
+fn task(
+    row: &Row,
+    snapshot: &Snapshot,
+    around: &Around<'_>,
+    style: Style,
+    cause_told: bool,
+) -> Vec<String> {
+    let truncated = row.end.as_ref().is_some_and(|end| end.truncated);
+    let icon = if truncated {
+        style.paint(Meaning::Warning, style.warning())
+    } else {
+        style.painted_glyph(row.status)
+    };
+    let head: String = row.task.text.chars().take(GOAL * 16).collect();
+    let mut facts =
+        vec![row.status.as_str().replace('_', " "), time_text::duration(row.elapsed(snapshot.at))];
+    if row.steps > 0 {
+        facts.push(format!("{} steps", thousands(row.steps)));
+    }
+    if truncated {
+        facts.push("TRUNCATED".to_owned());
+    }
+    match row.validated {
+        Some(true) => facts.push("tested".to_owned()),
+        Some(false) => facts.push("tests failed".to_owned()),
+        None => {}
+    }
+    let head = cut_graphemes(&one_line(&head), GOAL);
+    let mut lines = vec![format!(
+        "{icon} {}",
+        style.text(&format!("{} {}/{}: {head}  ({})", row.id, row.index, row.of, facts.join(", ")))
+    )];
+    let files = AgentFiles::of(around.fleet_dir, row.id);
+    let done = row.status == Status::Ended(Outcome::Done);
+    let output = if row.answer.trim().is_empty() {
+        row.end.as_ref().and_then(|end| end.tails.out_line.clone())
+    } else {
+        Some(row.answer.clone())
+    };
+    match output {
+        Some(text) => {
+            if !done {
+                lines.push("  Partial output:".to_owned());
+            }
+            lines.extend(
+                shortened(&clean_lines(&text), &files.out)
+                    .lines()
+                    .map(|line| style.text(&format!("  {line}"))),
+            );
+        }
+        None if row.status.is_ended() => lines.push("  (no output)".to_owned()),
+        None => {}
+    }
+    if let Some(error) = error(row).filter(|_| !cause_told) {
+        lines.push(style.text(&format!("  Error: {error}")));
+    }
+    if !row.files_changed.is_empty() {
+        let files: Vec<String> = row.files_changed.iter().map(|file| one_line(file)).collect();
+        lines.push(style.text(&format!("  Files: {}", files.join(" "))));
+    }
+    if row.started.is_some() {
+        lines.push(style.text(&format!("  Log: {}", one_line(&files.log().to_string_lossy()))));
+    }
+    lines
+}
+
+/// Returns a long answer as its first three quarters and its last one, cut between lines where there are any; where
+/// the whole of it is stands between them.
+fn shortened(text: &str, whole: &Path) -> String {
+    let text = text.trim_end();
+    let length = text.chars().count();
+    if length <= ANSWER {
+        return text.to_owned();
+    }
+    let place =
+        |number: usize| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
+    let (head, _) = text.split_at_checked(place(ANSWER / 4 * 3)).unwrap_or((text, ""));
+    let (_, tail) = text.split_at_checked(place(length - ANSWER / 4)).unwrap_or(("", text));
+    // A line border within the last or first fifth of a part; a single endless line is cut where it must be.
+    let head = head
+        .rfind('\n')
+        .filter(|border| *border > head.len() / 5 * 4)
+        .and_then(|border| head.get(..border))
+        .unwrap_or(head);
+    let tail = tail
+        .find('\n')
+        .filter(|border| *border < tail.len() / 5)
+        .and_then(|border| tail.get(border + 1..))
+        .unwrap_or(tail);
+    let left_out = length - head.chars().count() - tail.chars().count();
+    let left_out = thousands(u64::try_from(left_out).unwrap_or(u64::MAX));
+    format!(
+        "{head}\n[… {left_out} characters left out; all of it: {}]\n{tail}",
+        one_line(&whole.to_string_lossy())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::testing::{end, row, snapshot};
+
+    const WIDE: Style = Style { terminal: false, colour: false, unicode: true };
+
+    fn shown(snapshot: &Snapshot) -> Vec<String> {
+        let around = Around {
+            fleet_dir: Path::new("/f"),
+            now: Moment(500 + 18 * 60_000),
+            zone: &TimeZone::UTC,
+        };
+        results(snapshot, &around, WIDE)
+    }
+
+    fn answered(id: u32, answer: &str) -> Row {
+        let mut row = end(row(id), Outcome::Done, "");
+        row.answer = answer.into();
+        row
+    }
+
+    /// C-114; C-112: the tasks stand in their order whatever the order of their ends.
+    #[test]
+    fn a_batch_is_one_block_with_its_tasks_in_order() {
+        let mut cut = answered(2, "half an ans");
+        cut.end.as_mut().unwrap().truncated = true;
+        cut.end.as_mut().unwrap().at = Moment(9);
+        let mut failed = end(row(3), Outcome::Failed, "exit code 3\nand more");
+        failed.end.as_mut().unwrap().tails.out_line = Some("got so far".into());
+        let mut done = answered(1, "line one\nline two");
+        done.steps = 1_200;
+        done.files_changed = vec!["a.py".into()];
+        assert_eq!(
+            shown(&snapshot(1, vec![failed, done, cut])),
+            [
+                "=== set 1 · deleg_00000001 · 3 tasks · completed ===",
+                "Dispatched: 1970-01-01 00:00:00 (18m ago)",
+                "",
+                "✓ #1 1/3: goal 1  (done, 12s, 1,200 steps)",
+                "  line one",
+                "  line two",
+                "  Files: a.py",
+                "  Log: /f/agents/0001/out",
+                "",
+                "⚠ #2 2/3: goal 2  (done, 12s, TRUNCATED)",
+                "  half an ans",
+                "  Log: /f/agents/0002/out",
+                "",
+                "✗ #3 3/3: goal 3  (failed, 12s)",
+                "  Partial output:",
+                "  got so far",
+                "  Error: exit code 3 and more",
+                "  Log: /f/agents/0003/out",
+            ]
+        );
+    }
+
+    /// C-116.
+    #[test]
+    fn one_cause_for_all_is_told_once_above_the_tasks() {
+        let rows = |last: &str| {
+            vec![end(row(1), Outcome::Failed, "bad key"), end(row(2), Outcome::Failed, last)]
+        };
+        let same = shown(&snapshot(1, rows("bad key"))).join("\n");
+        assert!(same.contains("All 2 tasks failed for one reason: bad key"), "{same}");
+        assert_eq!(same.matches("bad key").count(), 1);
+        let differ = shown(&snapshot(1, rows("no network"))).join("\n");
+        assert!(!differ.contains("one reason") && differ.contains("Error: bad key"), "{differ}");
+        let alone = shown(&snapshot(1, vec![end(row(1), Outcome::Failed, "bad key")])).join("\n");
+        assert!(!alone.contains("one reason"), "{alone}");
+    }
+
+    /// C-118.
+    #[test]
+    fn a_long_answer_loses_its_middle_on_line_borders_and_the_whole_is_named() {
+        let answer: String =
+            (0..2_000).map(|number| format!("line {number:04}\n")).collect::<Vec<_>>().concat();
+        let text = shown(&snapshot(1, vec![answered(1, &answer)])).join("\n");
+        assert!(text.contains("  line 0000\n") && text.contains("  line 1999\n"), "{text}");
+        assert!(text.contains("characters left out; all of it: /f/agents/0001/out]"), "{text}");
+        let kept: Vec<&str> = text.lines().filter(|line| line.starts_with("  line ")).collect();
+        assert!(kept.iter().all(|line| line.len() == "  line 0000".len()), "{kept:?}");
+        let (head, tail) = text.split_once("[…").unwrap();
+        let count = |part: &str| part.matches("  line ").count();
+        assert!(
+            (295..=300).contains(&count(head)) && (95..=100).contains(&count(tail)),
+            "{} {}",
+            count(head),
+            count(tail)
+        );
+        let endless = shown(&snapshot(1, vec![answered(1, &"日".repeat(9_000))])).join("\n");
+        assert!(endless.contains("5,000 characters left out"), "{endless}");
+    }
+
+    #[test]
+    fn an_answer_cannot_steer_the_terminal() {
+        let text = shown(&snapshot(1, vec![answered(1, "a\u{1b}[2Jb\u{202e}\r\nc")])).join("\n");
+        assert!(text.contains("  ab\n  c\n"), "{text:?}");
+    }
+
+    /// C-115.
+    #[test]
+    fn the_compact_form_has_one_line_a_task() {
+        let mut queued = row(2);
+        queued.status = Status::Queued;
+        let now = snapshot(1, vec![end(row(1), Outcome::Failed, "x"), queued]);
+        assert_eq!(
+            compact(&now, WIDE),
+            ["✗ [set 1 · 1/3] goal 1 (12s) — x", "○ [set 1] goal 2 (queued)"]
+        );
+        assert_eq!(
+            results(
+                &snapshot(1, Vec::new()),
+                &Around { fleet_dir: Path::new("/"), now: Moment(0), zone: &TimeZone::UTC },
+                WIDE
+            ),
+            ["no tasks yet"]
+        );
+    }
+}

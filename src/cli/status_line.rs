@@ -1,0 +1,135 @@
+//! The line at the bottom of a terminal while a fleet runs.
+//!
+//! What may go here: its words, from one snapshot. What may not: writing it.
+
+use crate::cli::plain_text::{count, cut_cells};
+use crate::cli::report_line::exact;
+use crate::cli::style::Style;
+use crate::cli::time_text;
+use crate::core::{Header, Moment, Outcome, Snapshot};
+
+/// Returns the line, never wider than `width` cells. Running, queued and done come first, since a narrow terminal cuts
+/// at the end.
+pub fn status_line(snapshot: &Snapshot, now: Moment, style: Style, width: usize) -> String {
+    let header = &snapshot.header;
+    let kpis = &header.kpis;
+    let mut parts = Vec::new();
+    let mut add = |number: u32, word: &str| {
+        if number > 0 {
+            parts.push(format!("{number} {word}"));
+        }
+    };
+    add(kpis.running, "running");
+    add(kpis.queued, if header.hold.is_some() { "held" } else { "queued" });
+    parts.push(format!("{} done", kpis.done));
+    for (outcome, number) in header.outcomes.iter().filter(|(outcome, _)| *outcome != Outcome::Done)
+    {
+        parts.push(format!("{number} {}", outcome.as_str().replace('_', " ")));
+    }
+    let stalled = snapshot.rows.iter().filter(|row| row.stalled && row.status.is_live()).count();
+    if stalled > 0 {
+        parts.push(format!("{stalled} stalled?"));
+    }
+    parts.push(money(header, style));
+    if let Some(start) = header.first_start {
+        let until = header.last_end.filter(|_| header.all_done).unwrap_or(now);
+        parts.push(time_text::duration(until.since(start)));
+    }
+    let remaining = usize::try_from(kpis.running.saturating_add(kpis.queued)).unwrap_or(usize::MAX);
+    if remaining > 0 {
+        parts.push(format!("{} remaining", count(remaining, "task")));
+    }
+    cut_cells(&style.text(&parts.join(style.dot())), width)
+}
+
+/// Returns what is spent, as far as it is known: `$0.4200 / $5.00`, `≥ $0.4200 (3 ?)`.
+pub fn money(header: &Header, style: Style) -> String {
+    let cap = header.cap.map(|cap| format!(" / {}", exact(cap))).unwrap_or_default();
+    if header.cost_unknown > 0 {
+        format!("{}{}{cap} ({} ?)", style.at_least(), header.spent, header.cost_unknown)
+    } else {
+        format!("{}{cap}", header.spent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::plain_text::cells;
+    use crate::core::testing::{end, row, snapshot};
+    use crate::core::{NanoUsd, Status};
+
+    const WIDE: Style = Style { terminal: true, colour: false, unicode: true };
+
+    fn mixed() -> Snapshot {
+        let mut queued = row(3);
+        queued.status = Status::Queued;
+        let rows = vec![
+            row(1),
+            row(2),
+            queued,
+            end(row(4), Outcome::Done, ""),
+            end(row(5), Outcome::Failed, "x"),
+            end(row(6), Outcome::Timeout, "x"),
+            end(row(7), Outcome::OverBudget, "x"),
+        ];
+        let mut mixed = snapshot(4, rows);
+        mixed.header.spent = NanoUsd::from_nanos(420_000_000);
+        mixed
+    }
+
+    #[test]
+    fn it_counts_what_runs_waits_and_ended_each_by_its_own_word() {
+        assert_eq!(
+            status_line(&mixed(), Moment(66_000), WIDE, 200),
+            "2 running · 1 queued · 1 done · 1 failed · 1 timeout · 1 over budget · $0.4200 · 1m 5s · 3 tasks remaining"
+        );
+    }
+
+    /// C-70: without a cap the line shows the cost alone. C-71: an unknown cost is not zero.
+    #[test]
+    fn the_cap_is_shown_if_there_is_one_and_an_unknown_cost_is_said_to_be_unknown() {
+        let mut mixed = mixed();
+        assert_eq!(money(&mixed.header, WIDE), "$0.4200");
+        mixed.header.cap = Some(NanoUsd::from_dollars(5));
+        assert_eq!(money(&mixed.header, WIDE), "$0.4200 / $5.00");
+        mixed.header.cost_unknown = 3;
+        assert_eq!(money(&mixed.header, WIDE), "≥ $0.4200 / $5.00 (3 ?)");
+        mixed.header.spent = NanoUsd::ZERO;
+        mixed.header.cap = None;
+        assert_eq!(money(&mixed.header, Style::PLAIN), ">= $0.0000 (3 ?)");
+    }
+
+    /// C-111.
+    #[test]
+    fn what_remains_is_singular_at_one_and_not_said_at_none() {
+        let line = |rows| status_line(&snapshot(1, rows), Moment(1_000), WIDE, 200);
+        assert!(line(vec![row(1), row(2)]).ends_with(" · 2 tasks remaining"));
+        assert!(line(vec![row(1)]).ends_with(" · 1 task remaining"));
+        assert!(!line(vec![end(row(1), Outcome::Done, "")]).contains("remaining"));
+    }
+
+    #[test]
+    fn it_is_never_wider_than_the_terminal() {
+        for width in 0..120 {
+            for style in [WIDE, Style::PLAIN] {
+                let line = status_line(&mixed(), Moment(66_000), style, width);
+                assert!(cells(&line) <= width, "{width}: {line:?}");
+            }
+        }
+    }
+
+    /// C-75: time since the first start, which stops at the last end.
+    #[test]
+    fn the_time_is_that_of_the_whole_fleet() {
+        let running = status_line(&snapshot(1, vec![row(1)]), Moment(3_601_000), WIDE, 200);
+        assert!(running.contains(" · 1h · "), "{running}");
+        let over = status_line(
+            &snapshot(1, vec![end(row(1), Outcome::Done, "")]),
+            Moment(3_601_000),
+            WIDE,
+            200,
+        );
+        assert!(over.ends_with(" · 12s"), "{over}");
+    }
+}

@@ -1,0 +1,150 @@
+//! The real binary in a pseudo-terminal: keys in, a screen out.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+use super::{GENEROUS, World, wait_until};
+
+/// What the binary wrote, raw and as a person would see it.
+struct Seen {
+    raw: Vec<u8>,
+    screen: vt100::Parser,
+}
+
+/// A pseudo-terminal with the binary in it.
+pub(crate) struct Terminal {
+    seen: Arc<Mutex<Seen>>,
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    child: Box<dyn portable_pty::Child + Send + Sync>,
+    ended: Option<ExitStatus>,
+    // The terminal hangs up when this is dropped.
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Terminal {
+    /// Starts the binary in a terminal of this size.
+    pub(crate) fn start(world: &World, args: &[&str], rows: u16, columns: u16) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_fleet"));
+        command.args(args);
+        command.env_clear();
+        for (name, value) in world.variables() {
+            command.env(name, value);
+        }
+        command.cwd(world.work());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let screen = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let seen = Arc::new(Mutex::new(Seen { raw: Vec::new(), screen }));
+        let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
+        let reader = pair.master.try_clone_reader().unwrap();
+        let (into, answers) = (Arc::clone(&seen), Arc::clone(&writer));
+        std::thread::spawn(move || read(reader, &into, &answers));
+        Self { seen, writer, child, ended: None, _master: pair.master }
+    }
+
+    /// Types these bytes.
+    pub(crate) fn send(&self, bytes: &str) {
+        let mut writer = self.writer.lock().unwrap();
+        writer.write_all(bytes.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    /// What a person sees now.
+    pub(crate) fn screen(&self) -> String {
+        self.seen.lock().unwrap().screen.screen().contents()
+    }
+
+    /// All that was ever written, as text.
+    pub(crate) fn written(&self) -> String {
+        String::from_utf8_lossy(&self.seen.lock().unwrap().raw).into_owned()
+    }
+
+    /// Waits until a person sees this.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, text: &str) {
+        wait_until(&format!("the screen shows {text:?}"), GENEROUS, || {
+            let screen = self.screen();
+            if screen.contains(text) { Ok(()) } else { Err(format!("\n{screen}")) }
+        });
+    }
+
+    /// Waits until this has been written so many times, whether it is still seen or not.
+    #[track_caller]
+    pub(crate) fn wait_written(&self, text: &str, times: usize) {
+        wait_until(&format!("{text:?} was written {times} times"), GENEROUS, || {
+            let written = self.written();
+            if written.matches(text).count() >= times {
+                Ok(())
+            } else {
+                Err(format!("\n{written}"))
+            }
+        });
+    }
+
+    /// Waits for the end of the binary and returns its exit code; a signal is a failure.
+    #[track_caller]
+    pub(crate) fn end(&mut self) -> u32 {
+        wait_until("the binary in the terminal ends", GENEROUS, || {
+            if self.ended.is_none() {
+                self.ended = self.child.try_wait().unwrap();
+            }
+            if self.ended.is_some() { Ok(()) } else { Err(format!("\n{}", self.screen())) }
+        });
+        let status = self.ended.clone().expect("it has just ended");
+        assert_eq!(status.signal(), None, "{}", self.screen());
+        status.exit_code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a terminal has at least one cell")
+}
+
+/// Reads until the terminal is closed. A real terminal answers queries for its kind (DA1) and its cursor (CPR);
+/// without answers a program that asks waits for its whole time-out.
+fn read(
+    mut reader: Box<dyn Read + Send>,
+    into: &Mutex<Seen>,
+    answers: &Mutex<Box<dyn Write + Send>>,
+) {
+    let mut buffer = [0; 4096];
+    while let Ok(count) = reader.read(&mut buffer) {
+        if count == 0 {
+            break;
+        }
+        let piece = &buffer[..count];
+        let cursor = {
+            let mut seen = into.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.raw.extend_from_slice(piece);
+            seen.screen.process(piece);
+            seen.screen.screen().cursor_position()
+        };
+        let kind =
+            if piece.windows(3).any(|window| window == b"\x1b[c") { "\x1b[?62c" } else { "" };
+        let place = if piece.windows(4).any(|window| window == b"\x1b[6n") {
+            format!("\x1b[{};{}R", cursor.0 + 1, cursor.1 + 1)
+        } else {
+            String::new()
+        };
+        let answer = format!("{kind}{place}");
+        if !answer.is_empty() {
+            let mut writer = answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = writer.write_all(answer.as_bytes());
+            let _ = writer.flush();
+        }
+    }
+}
