@@ -10,6 +10,8 @@ mod harness;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod real_ygg;
+#[cfg(test)]
 mod run_basics;
 #[cfg(test)]
 mod run_doors;
@@ -29,3 +31,5 @@ mod run_words;
 mod runtime;
 #[cfg(test)]
 mod supervise;
+#[cfg(test)]
+mod tidy;
