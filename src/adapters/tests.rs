@@ -3,32 +3,12 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::core::{Leftovers, NanoUsd};
+use crate::core::NanoUsd;
 
 fn task(kind: &str, text: &str) -> Task {
     let kind = AgentKind(kind.to_owned());
-    Task {
-        text: text.to_owned(),
-        traits: adapter(&kind).unwrap().traits(),
-        kind,
-        command: None,
-        extra: Vec::new(),
-        engine: None,
-        tier: None,
-        model: None,
-        max_steps: None,
-        read_only: false,
-        allow_shell: false,
-        allow_web: false,
-        root: PathBuf::from("/w"),
-        env_names: Vec::new(),
-        env_stored: Vec::new(),
-        budget: None,
-        timeout: None,
-        idle_timeout: None,
-        leftovers: Leftovers::End,
-        context: None,
-    }
+    let traits = adapter(&kind).unwrap().traits();
+    Task::new(text, kind, traits, PathBuf::from("/w"))
 }
 
 fn place() -> Place {

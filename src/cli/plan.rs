@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::{ContextText, LimitArguments, RunArguments};
-use crate::cli::plain_text::{count, one_line};
+use crate::cli::plain_text::one_line;
 use crate::cli::sources::{self, Entry, Place};
 use crate::core::{FleetOptions, OnCap, Task};
 
@@ -187,19 +187,6 @@ fn entries(
             arguments.files.iter().map(|path| one_line(&path.to_string_lossy())).collect();
         format!("no tasks in {}: write one a line (see --help)", files.join(", "))
     })
-}
-
-impl Plan {
-    /// Returns what is queued in words: `3 tasks · ygg`.
-    pub fn headline(&self) -> String {
-        let mut kinds: Vec<&str> = Vec::new();
-        for planned in &self.tasks {
-            if !kinds.contains(&planned.task.kind.0.as_str()) {
-                kinds.push(&planned.task.kind.0);
-            }
-        }
-        format!("{} · {}", count(self.tasks.len(), "task"), kinds.join(", "))
-    }
 }
 
 #[cfg(test)]

@@ -77,15 +77,6 @@ impl NanoUsd {
         let digits = fraction.trim_end_matches('0');
         format!("{}.{digits:0<2}", self.0 / PER_DOLLAR)
     }
-
-    /// Returns the amount as a number for JSON; exact up to nine million dollars.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "for output only; exact up to 2^53 nano-dollars"
-    )]
-    pub fn to_json_number(self) -> f64 {
-        self.0 as f64 / PER_DOLLAR as f64
-    }
 }
 
 impl FromStr for NanoUsd {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::agent::AgentState;
 use super::batch::{Batch, BatchStatus};
 use super::cap::Money;
-use super::event::TreeEnd;
 use super::fleet::{Agent, Fleet};
 use super::gates::Gates;
 use super::judge;
@@ -204,19 +203,6 @@ impl Fleet {
             BatchStatus::Error
         };
         BatchView { batch: batch.clone(), status }
-    }
-
-    /// Returns how an agent's tree ended while its output is still being read.
-    pub fn tree_end(&self, id: super::id::AgentId) -> Option<&TreeEnd> {
-        match &self.agent(id)?.state {
-            AgentState::Reading { tree, .. } => Some(tree),
-            AgentState::Queued
-            | AgentState::Starting
-            | AgentState::Running
-            | AgentState::Stopping { .. }
-            | AgentState::Ending { .. }
-            | AgentState::Ended(_) => None,
-        }
     }
 }
 

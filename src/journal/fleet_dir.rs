@@ -120,11 +120,6 @@ impl FleetDir {
         self.path.join("host.lock")
     }
 
-    /// Returns the file for what a host behind the scenes prints.
-    pub fn host_log(&self) -> PathBuf {
-        self.path.join("host.log")
-    }
-
     /// Returns the folder of the manifests.
     pub fn batches(&self) -> PathBuf {
         self.path.join("batches")

@@ -5,34 +5,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use loki_fleet::adapters::{Place, ReaderStart, Seen, adapter};
-use loki_fleet::core::{AgentKind, ExitReason, Fact, Leftovers, StepState, Tails, Task};
+use loki_fleet::core::{AgentKind, ExitReason, Fact, StepState, Tails, Task};
 use loki_fleet::tail::scan::Scanner;
 use tempfile::TempDir;
 
 fn task(kind: &str, text: &str, root: &Path, command: &[&str]) -> Task {
     let kind = AgentKind(kind.to_owned());
     let command: Vec<_> = command.iter().map(|argument| (*argument).to_owned()).collect();
+    let traits = adapter(&kind).unwrap().traits();
     Task {
-        text: text.to_owned(),
-        traits: adapter(&kind).unwrap().traits(),
-        kind,
         command: (!command.is_empty()).then_some(command),
-        extra: Vec::new(),
-        engine: None,
-        tier: None,
-        model: None,
-        max_steps: None,
-        read_only: false,
-        allow_shell: false,
-        allow_web: false,
-        root: root.to_owned(),
-        env_names: Vec::new(),
-        env_stored: Vec::new(),
-        budget: None,
-        timeout: None,
-        idle_timeout: None,
-        leftovers: Leftovers::End,
-        context: None,
+        ..Task::new(text, kind, traits, root.to_owned())
     }
 }
 

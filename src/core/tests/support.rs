@@ -24,28 +24,8 @@ pub(super) const fn cents(cents: u64) -> NanoUsd {
 
 /// Makes a task of a kind that costs nothing until it reports.
 pub(super) fn free(text: &str) -> Task {
-    Task {
-        text: text.to_owned(),
-        kind: AgentKind("sh".to_owned()),
-        traits: KindTraits { prompt: false, pays: false, must_answer: false },
-        command: None,
-        extra: Vec::new(),
-        engine: None,
-        tier: None,
-        model: None,
-        max_steps: None,
-        read_only: false,
-        allow_shell: false,
-        allow_web: false,
-        root: PathBuf::from("/project"),
-        env_names: Vec::new(),
-        env_stored: Vec::new(),
-        budget: None,
-        timeout: None,
-        idle_timeout: None,
-        leftovers: Leftovers::End,
-        context: None,
-    }
+    let traits = KindTraits { prompt: false, pays: false, must_answer: false };
+    Task::new(text, AgentKind("sh".to_owned()), traits, PathBuf::from("/project"))
 }
 
 /// Makes a task of a kind whose every run may cost money.

@@ -8,32 +8,15 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::core::{
-    AgentKind, Batch, BatchStatus, CostStatus, End, ExitReason, Header, KindTraits, Kpis,
-    Leftovers, NanoUsd, Outcome, Phase, Status, Tails, Task, Tokens,
+    AgentKind, Batch, BatchStatus, CostStatus, End, ExitReason, Header, KindTraits, Kpis, NanoUsd,
+    Outcome, Phase, Status, Tails, Task, Tokens,
 };
 
 fn task(text: &str) -> Task {
+    let traits = KindTraits { prompt: true, pays: true, must_answer: true };
     Task {
-        text: text.to_owned(),
-        kind: AgentKind("ygg".to_owned()),
-        traits: KindTraits { prompt: true, pays: true, must_answer: true },
-        command: None,
-        extra: Vec::new(),
-        engine: None,
-        tier: None,
-        model: None,
-        max_steps: None,
-        read_only: false,
-        allow_shell: false,
-        allow_web: false,
-        root: PathBuf::from("/project"),
-        env_names: Vec::new(),
-        env_stored: Vec::new(),
-        budget: None,
-        timeout: None,
-        idle_timeout: None,
-        leftovers: Leftovers::End,
         context: Some("the key is API_KEY=abc; be kind".to_owned()),
+        ..Task::new(text, AgentKind("ygg".to_owned()), traits, PathBuf::from("/project"))
     }
 }
 
