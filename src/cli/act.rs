@@ -28,6 +28,14 @@ impl Failure {
     }
 }
 
+/// Refuses a named fleet where none can be meant, rather than leave it out of account.
+pub(super) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), Failure> {
+    match &global.fleet {
+        None => Ok(()),
+        Some(_) => Err(Failure::input(format!("--fleet: {why}"))),
+    }
+}
+
 /// Opens the state folder.
 pub(super) fn state_dir(global: &GlobalArguments) -> Result<StateDir, Failure> {
     StateDir::open(global.state_dir.as_deref()).map_err(|error| Failure::input(error.to_string()))

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir};
+use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir, without_fleet};
 use super::arguments::{GlobalArguments, ResultsArguments, StopArguments, which_fleet};
 use super::exit_code::DONE;
 use super::fleet_list::{FleetEntry, list as fleet_lines, list_json};
@@ -18,6 +18,7 @@ use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
 
 /// Lists all fleets, newest first.
 pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {
+    without_fleet(global, "fleet ls lists all of them (fleet results shows one)")?;
     let state = state_dir(global)?;
     let mut fleets = Vec::new();
     let mut unreadable = Vec::new();

@@ -142,7 +142,8 @@ fn task(
     let mut facts =
         vec![row.status.as_str().replace('_', " "), time_text::duration(row.elapsed(snapshot.at))];
     if row.steps > 0 {
-        facts.push(format!("{} steps", thousands(row.steps)));
+        let plural = if row.steps == 1 { "" } else { "s" };
+        facts.push(format!("{} step{plural}", thousands(row.steps)));
     }
     if truncated {
         facts.push("TRUNCATED".to_owned());

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use super::act::{Failure, fleet_to, never_inside_of_agents, outside_of_agents, state_dir};
+use super::act::{
+    Failure, fleet_to, never_inside_of_agents, outside_of_agents, state_dir, without_fleet,
+};
 use super::arguments::{GlobalArguments, ResumeArguments, RunArguments, which_fleet};
 use super::door::{Signals, beside_signals, submit};
 use super::exit_code::{NOT_DONE, exit_code};
@@ -32,6 +34,7 @@ pub(super) fn run(
     global: &GlobalArguments,
     argv: Vec<String>,
 ) -> Result<u8, Failure> {
+    without_fleet(global, "fleet run begins a fleet of its own (fleet resume goes on with one)")?;
     let depth = depth();
     let folder = current_folder()?;
     let plan = make_plan(arguments, folder.clone(), global.json)?;

@@ -28,6 +28,8 @@ fn wrong_usage_is_one_sentence_on_stderr_and_exit_code_two() {
         &["run", "--agent", "sh", "true", "--cap", "x", "--json"],
         &["run", "--agent", "sh", "-f", "nowhere.txt", "--json"],
         &["run", "--agent", "sh", "-f", "."],
+        &["run", "--agent", "sh", "--fleet", "k3f", "true"],
+        &["ls", "--fleet", "k3f"],
         &["frobnicate"],
     ] {
         let output = fleet(words);
