@@ -13,5 +13,6 @@ pub mod journal;
 pub mod runtime;
 pub mod supervise;
 pub mod tail;
+pub mod words;
 
 pub use supervise::shim_main;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::cli::plain_text::{cut_cells, fit, one_line};
-use crate::cli::style::Style;
-use crate::cli::time_text;
 use crate::core::{FleetId, Kpis, Moment, NanoUsd};
 use crate::journal::FleetStanding;
 use crate::runtime::roster::{KpiSummary, number};
+use crate::words::plain_text::{cut_cells, fit, one_line};
+use crate::words::style::Style;
+use crate::words::time_text;
 
 /// What is known of one fleet without its agents.
 #[derive(Debug, Clone, PartialEq, Eq)]

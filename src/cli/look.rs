@@ -6,15 +6,15 @@ use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir, with
 use super::arguments::{GlobalArguments, ResultsArguments, StopArguments, which_fleet};
 use super::exit_code::DONE;
 use super::fleet_list::{FleetEntry, list as fleet_lines, list_json};
-use super::plain_text::count;
 use super::progress::terminal_width;
-use super::results::{Around, results};
 use super::run::{style, write_whole};
 use super::selectors;
 use crate::core::Moment;
 use crate::journal::Purpose;
 use crate::runtime::summary::summary_json;
 use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
+use crate::words::plain_text::count;
+use crate::words::results::{Around, results};
 
 /// Lists all fleets, newest first.
 pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {

@@ -14,20 +14,14 @@ mod door;
 mod known_kinds;
 mod look;
 pub mod nearest;
-pub mod plain_text;
 pub mod plan;
 pub mod progress;
 pub mod prompt;
-pub mod report_line;
-pub mod results;
 mod run;
 pub mod selectors;
 pub mod sources;
-pub mod status_line;
-pub mod style;
 
 pub mod table;
-pub mod time_text;
 pub mod validate;
 
 use std::io::Write;

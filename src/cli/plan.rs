@@ -10,9 +10,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::cli::arguments::{ContextText, LimitArguments, RunArguments};
-use crate::cli::plain_text::one_line;
 use crate::cli::sources::{self, Entry, Place};
 use crate::core::{FleetOptions, OnCap, Task};
+use crate::words::plain_text::one_line;
 
 pub use kinds::{Kinds, RealKind, is_on_path};
 

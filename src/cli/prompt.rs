@@ -9,10 +9,10 @@ mod terminal;
 pub use keys::{Key, KeyDecoder};
 pub use terminal::{AnswerSource, OpenInput, Opening, TerminalInput};
 
-use crate::cli::plain_text::{count, cut_cells, cut_graphemes, one_line};
-use crate::cli::report_line::exact;
-use crate::cli::style::{Meaning, Style};
 use crate::core::{Answer, NanoUsd, Question, QuestionId, Reply, Snapshot};
+use crate::words::plain_text::{count, cut_cells, cut_graphemes, one_line};
+use crate::words::report_line::exact;
+use crate::words::style::{Meaning, Style};
 
 /// Longest line that is taken; no amount is longer.
 const LONGEST: usize = 64;
@@ -132,7 +132,7 @@ impl Prompt {
         let short = format!("[{}]: {typed}", exact(question.default));
         [long, short]
             .into_iter()
-            .find(|line| crate::cli::plain_text::cells(line) <= width)
+            .find(|line| crate::words::plain_text::cells(line) <= width)
             .unwrap_or_else(|| cut_cells(&typed, width))
     }
 }

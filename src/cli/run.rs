@@ -18,7 +18,6 @@ use super::known_kinds;
 use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
-use super::style::Style;
 use super::table::table;
 use crate::core::{AgentId, BatchId, FleetOptions, Hold, Moment, Snapshot, Submission};
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
@@ -27,6 +26,7 @@ use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, inspect, new_loop,
 };
 use crate::supervise::{self, Launcher};
+use crate::words::style::Style;
 
 /// Runs tasks to completion in a fleet of their own.
 pub(super) fn run(

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::cli::plain_text::{cut_graphemes, one_line};
 use crate::core::{AgentId, Outcome, Row, Snapshot, Status};
+use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// What can be written, for every message.
 const KINDS: &str = "7, 3-9, failed, set:2 or all";

@@ -14,8 +14,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::plain_text::one_line;
 use crate::core::NanoUsd;
+use crate::words::plain_text::one_line;
 
 /// Most bytes of one source. Tasks are prompts, not data; a file of this size is the wrong file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

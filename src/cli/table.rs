@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::plain_text::{count, cut_cells, cut_graphemes, fit, one_line, thousands};
-use crate::cli::status_line::money;
-use crate::cli::style::{Meaning, Style};
-use crate::cli::time_text;
 use crate::core::{AgentId, CostStatus, Outcome, Row, Snapshot, Status};
+use crate::words::plain_text::{count, cut_cells, cut_graphemes, fit, one_line, thousands};
+use crate::words::status_line::money;
+use crate::words::style::{Meaning, Style};
+use crate::words::time_text;
 
 /// Cells of the task's column (upstream A10: 40 and a blank).
 const TASK: usize = 40;
@@ -254,9 +254,9 @@ fn normal(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::plain_text::cells;
     use crate::core::NanoUsd;
     use crate::core::testing::{self, end, row, snapshot};
+    use crate::words::plain_text::cells;
 
     const WIDE: Style = Style { terminal: false, colour: false, unicode: true };
 

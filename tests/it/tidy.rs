@@ -17,8 +17,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tail", &["adapters", "core"]),
     ("supervise", &["adapters", "core"]),
     ("runtime", &["supervise", "tail", "journal", "adapters", "core"]),
-    ("tui", &["runtime", "supervise", "tail", "journal", "adapters", "core"]),
-    ("cli", &["runtime", "supervise", "tail", "journal", "adapters", "core"]),
+    ("words", &["runtime", "core"]),
+    ("tui", &["words", "runtime", "supervise", "tail", "journal", "adapters", "core"]),
+    ("cli", &["words", "runtime", "supervise", "tail", "journal", "adapters", "core"]),
     ("control", &["runtime", "supervise", "tail", "journal", "adapters", "core"]),
 ];
 

@@ -69,8 +69,8 @@ fn option(argument: &str) -> &str {
 
 /// Returns the word in quotes, cut to a sane length and fit for a terminal.
 fn quote(word: &str) -> String {
-    let word = crate::cli::plain_text::one_line(word);
-    format!("'{}'", crate::cli::plain_text::cut_graphemes(&word, 60))
+    let word = crate::words::plain_text::one_line(word);
+    format!("'{}'", crate::words::plain_text::cut_graphemes(&word, 60))
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -88,5 +88,5 @@ fn first_line(error: &clap::Error) -> String {
     let rendered = error.render().to_string();
     let text = rendered.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.split("\n\nFor more").next().unwrap_or_default();
-    crate::cli::plain_text::one_line(text.strip_prefix("error: ").unwrap_or(text))
+    crate::words::plain_text::one_line(text.strip_prefix("error: ").unwrap_or(text))
 }

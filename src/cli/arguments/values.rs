@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::time_text;
 use crate::core::{Leftovers, NanoUsd, OnCap};
+use crate::words::time_text;
 
 /// Value of `-j`: `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

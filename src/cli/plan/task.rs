@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use super::{Kinds, PlannedTask, Surroundings};
 use crate::cli::arguments::TaskArguments;
 use crate::cli::nearest::hint;
-use crate::cli::plain_text::{cut_graphemes, one_line};
 use crate::cli::sources::{Entry, Place};
 use crate::cli::validate::check_text;
 use crate::core::{AgentKind, Task};
+use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// Kind of a task that brings its own command line.
 const COMMAND: &str = "command";

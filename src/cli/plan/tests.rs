@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::*;
 use crate::cli::arguments::{self, Action};
-use crate::cli::report_line::Reporter;
-use crate::cli::style::Style;
 use crate::core::testing::{row, snapshot};
 use crate::core::{AgentKind, KindTraits, Leftovers, NanoUsd};
+use crate::words::report_line::Reporter;
+use crate::words::style::Style;
 
 const PROMPT: KindTraits = KindTraits { prompt: true, pays: true, must_answer: true };
 const SHELL: KindTraits = KindTraits { prompt: false, pays: false, must_answer: false };

@@ -4,11 +4,11 @@
 
 use std::io::Write;
 
-use crate::cli::plain_text::cells;
-use crate::cli::report_line::Reporter;
-use crate::cli::status_line::status_line;
-use crate::cli::style::Style;
 use crate::core::{Moment, Snapshot};
+use crate::words::plain_text::cells;
+use crate::words::report_line::Reporter;
+use crate::words::status_line::status_line;
+use crate::words::style::Style;
 
 /// To the first column, and away with what is behind the cursor.
 const ERASE: &str = "\r\u{1b}[K";

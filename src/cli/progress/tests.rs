@@ -7,12 +7,12 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::cli::prompt::{OpenInput, Opening};
-use crate::cli::style::Style;
 use crate::core::testing::{end, row, snapshot};
 use crate::core::{
     Answer, Command, NanoUsd, Outcome, Question, QuestionId, Refusal, Reply, Row, Status,
 };
 use crate::runtime::{HostEnd, channel};
+use crate::words::style::Style;
 
 const TERMINAL: Style = Style { terminal: true, colour: false, unicode: true };
 const PIPE: Style = Style { terminal: false, colour: false, unicode: true };

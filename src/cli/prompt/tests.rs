@@ -112,7 +112,7 @@ fn the_typed_line_stays_in_sight_on_a_narrow_terminal() {
     assert_eq!(wide, "new cap [$6.02], d, h or s: 12.5日");
     for width in 0..60 {
         let line = prompt.bottom_line(&question(), Style::PLAIN, width);
-        assert!(crate::cli::plain_text::cells(&line) <= width, "{width}: {line}");
+        assert!(crate::words::plain_text::cells(&line) <= width, "{width}: {line}");
         assert!(width < 6 || line.contains("12.5"), "{width}: {line}");
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::{Entry, InputError, Place};
 use crate::cli::arguments::check_env;
 use crate::cli::nearest::hint;
-use crate::cli::plain_text::{cut_graphemes, one_line};
-use crate::cli::time_text;
 use crate::core::NanoUsd;
+use crate::words::plain_text::{cut_graphemes, one_line};
+use crate::words::time_text;
 
 /// Every key that a task can have.
 const KEYS: [&str; 17] = [

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::fields::{self, Field, Value};
 use super::{Entry, InputError};
 use crate::cli::nearest::hint;
-use crate::cli::plain_text::one_line;
+use crate::words::plain_text::one_line;
 
 /// Keys at the top of the file.
 const TOP: [&str; 2] = ["task", "tasks"];

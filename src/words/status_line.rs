@@ -2,11 +2,11 @@
 //!
 //! What may go here: its words, from one snapshot. What may not: writing it.
 
-use crate::cli::plain_text::{count, cut_cells};
-use crate::cli::report_line::exact;
-use crate::cli::style::Style;
-use crate::cli::time_text;
 use crate::core::{Header, Moment, Outcome, Snapshot};
+use crate::words::plain_text::{count, cut_cells};
+use crate::words::report_line::exact;
+use crate::words::style::Style;
+use crate::words::time_text;
 
 /// Returns the line, never wider than `width` cells. Running, queued and done come first, since a narrow terminal cuts
 /// at the end.
@@ -55,9 +55,9 @@ pub fn money(header: &Header, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::plain_text::cells;
     use crate::core::testing::{end, row, snapshot};
     use crate::core::{NanoUsd, Status};
+    use crate::words::plain_text::cells;
 
     const WIDE: Style = Style { terminal: true, colour: false, unicode: true };
 

@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
-use crate::cli::plain_text::{count, cut_graphemes, one_line};
-use crate::cli::style::{Meaning, Style};
-use crate::cli::time_text;
 use crate::core::{
     AgentId, BatchId, Header, Hold, Moment, NanoUsd, Outcome, Phase, Row, Snapshot, Status, Waits,
 };
+use crate::words::plain_text::{count, cut_graphemes, one_line};
+use crate::words::style::{Meaning, Style};
+use crate::words::time_text;
 
 /// Graphemes of a task in the line about its end (upstream B5).
 const GOAL: usize = 40;

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-use crate::cli::plain_text::{count, cut_graphemes, lines as clean_lines, one_line, thousands};
-use crate::cli::report_line::end_line;
-use crate::cli::style::{Meaning, Style};
-use crate::cli::time_text;
 use crate::core::{BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
+use crate::words::plain_text::{count, cut_graphemes, lines as clean_lines, one_line, thousands};
+use crate::words::report_line::end_line;
+use crate::words::style::{Meaning, Style};
+use crate::words::time_text;
 
 /// Characters of an answer that are shown whole; a longer one loses its middle.
 const ANSWER: usize = 4_000;
@@ -54,7 +54,7 @@ pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
             lines.push(if row.status.is_ended() {
                 end_line(row, style)
             } else {
-                let goal = crate::cli::report_line::goal(row);
+                let goal = crate::words::report_line::goal(row);
                 style.text(&format!(
                     "{} [{}] {goal} ({})",
                     style.glyph(row.status),
