@@ -5,6 +5,7 @@
 
 mod files;
 mod scanner;
+mod sizes;
 mod worker;
 
 pub use scanner::{Look, Scanner};

@@ -16,6 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::scanner::Scanner;
+use super::sizes::Sizes;
 use crate::adapters::LineReader;
 use crate::core::{AgentId, Fact, Tails};
 
@@ -73,6 +74,7 @@ pub enum News {
 #[derive(Debug)]
 pub struct ScanWorker {
     mailbox: Arc<Mailbox>,
+    sizes: Mutex<Sizes>,
 }
 
 impl ScanWorker {
@@ -87,11 +89,12 @@ impl ScanWorker {
             buffer: vec![0; READ_BYTES],
         };
         thread::Builder::new().name("scan".to_owned()).spawn(move || worker.run())?;
-        Ok(Self { mailbox })
+        Ok(Self { mailbox, sizes: Mutex::default() })
     }
 
     /// Begins to read an agent's output; nothing is read before the first look.
     pub fn follow(&self, follow: Follow) {
+        self.sizes().follow(follow.id, &follow.out, &follow.err);
         self.mailbox.put(|orders| orders.follow.push(follow));
     }
 
@@ -102,14 +105,19 @@ impl ScanWorker {
         });
     }
 
-    /// Looks at the files of all agents.
+    /// Looks at the sizes of the files of all agents, here and now, and has those read that have changed: when all are
+    /// silent the thread is not woken.
     pub fn look_all(&self) {
-        self.mailbox.put(|orders| orders.look_all = true);
+        let changed = self.sizes().changed();
+        if !changed.is_empty() {
+            self.mailbox.put(|orders| orders.look.extend(changed));
+        }
     }
 
     /// Reads the output of an agent that has ended to its end; `Scanned` follows, also for an agent that is not
     /// followed.
     pub fn finish(&self, id: AgentId) {
+        self.sizes().forget(id);
         self.mailbox.put(|orders| {
             orders.finish.insert(id);
         });
@@ -117,12 +125,18 @@ impl ScanWorker {
 
     /// Reads nothing of the agent any more and says nothing about it, but for news that are under way.
     pub fn forget(&self, id: AgentId) {
+        self.sizes().forget(id);
         self.mailbox.put(|orders| {
             orders.follow.retain(|follow| follow.id != id);
             orders.look.remove(&id);
             orders.finish.remove(&id);
             orders.forget.insert(id);
         });
+    }
+
+    /// No size is half written when a thread panics, so a poisoned lock is as good as any.
+    fn sizes(&self) -> MutexGuard<'_, Sizes> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +153,6 @@ struct Orders {
     forget: BTreeSet<AgentId>,
     follow: Vec<Follow>,
     look: BTreeSet<AgentId>,
-    look_all: bool,
     finish: BTreeSet<AgentId>,
     is_over: bool,
 }
@@ -149,7 +162,6 @@ impl Orders {
         self.forget.is_empty()
             && self.follow.is_empty()
             && self.look.is_empty()
-            && !self.look_all
             && self.finish.is_empty()
             && !self.is_over
     }
@@ -226,9 +238,7 @@ impl<N: FnMut(News)> Worker<N> {
             let followed = Followed { scanner, is_ready, is_finishing: false, told: offset };
             self.agents.insert(id, followed);
         }
-        let looked_at =
-            if orders.look_all { self.agents.keys().copied().collect() } else { orders.look };
-        for id in looked_at {
+        for id in orders.look {
             self.look(id);
         }
         for id in orders.finish {
