@@ -32,10 +32,7 @@ impl Fleet {
                 }
                 Reply::Done(0)
             }
-            Command::Release => {
-                self.record(Record::Released, effects);
-                Reply::Done(0)
-            }
+            Command::Release => self.release(effects),
             Command::SetCap(cap) => self.set_cap(cap, effects),
             Command::Answer(id, answer) => self.answer(id, answer, effects),
             Command::Interrupt(signal) => self.interrupt(signal, effects),
@@ -46,6 +43,21 @@ impl Fleet {
                 Reply::Done(0)
             }
         }
+    }
+
+    /// Lets the queue go on; after an interrupt only once everything that was to end has ended.
+    fn release(&mut self, effects: &mut Vec<Effect>) -> Reply {
+        if self.interrupted.is_none() {
+            self.record(Record::Released, effects);
+            return Reply::Done(0);
+        }
+        if self.agents.iter().any(super::fleet::Agent::is_live) {
+            return refuse(
+                "agents are still being stopped: release the queue when they have ended",
+            );
+        }
+        self.record(Record::Resumed, effects);
+        Reply::Done(0)
     }
 
     fn submit(&mut self, submission: Submission, effects: &mut Vec<Effect>) -> Reply {

@@ -51,6 +51,7 @@ impl Watch {
                     *self.requeues.entry(*id).or_default() += 1;
                 }
                 Effect::Record(Record::Interrupted(_)) => self.interrupted = true,
+                Effect::Record(Record::Resumed) => self.interrupted = false,
                 Effect::Record(Record::Asked(id)) => {
                     assert!(!self.asked.contains(id), "{id:?} is asked twice");
                     self.asked.push(*id);

@@ -119,16 +119,26 @@ fn an_interrupt_asks_everyone_together_keeps_the_queue_and_a_second_one_kills() 
     assert_eq!(story.does(interrupt()), stops(Urgency::Kill));
     assert_eq!(story.ends(A1, 130), []);
     assert_eq!(story.does(interrupt()), [Effect::Stop(A2, Urgency::Kill)]);
+    assert!(matches!(story.asks(command(Command::Release)), Reply::Refused(_)), "A2 lives");
     assert_eq!(story.does(Event::NeverBegan(A2)), [Effect::Forget(A2)]);
     let interrupted = Status::Ended(Outcome::Interrupted);
     assert_eq!([A1, A2, A3].map(|id| story.status(id)), {
         [interrupted, interrupted, Status::Queued]
     });
     assert_eq!(story.end(A1).error, "fleet was ended by SIGINT");
-    assert_eq!(story.does(command(Command::Release)), []);
     let header = story.snapshot().header;
     assert!(header.idle && !header.all_done);
     assert_eq!(header.hold, Some(Hold::Interrupted("SIGINT".to_owned())));
+}
+
+#[test]
+fn a_fleet_whose_agents_were_all_ended_by_an_interrupt_goes_on_when_it_is_released() {
+    let mut story = three_with(1);
+    story.does(interrupt());
+    story.ends(A1, 130);
+    assert_eq!(story.does(command(Command::Release)), [Effect::Spawn(A2)]);
+    assert_eq!(story.snapshot().header.hold, None);
+    assert!(matches!(story.asks(submit(2, vec![free("four")])), Reply::Queued(..)));
 }
 
 #[test]
