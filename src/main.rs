@@ -1,4 +1,4 @@
-//! The `fleet` binary: hands the process to the shim if it was started as one, else to the command line.
+//! The `fleet` binary: hands the process to the shim if it was started as one, else to what its arguments say.
 
 use std::process::ExitCode;
 
@@ -6,5 +6,5 @@ fn main() -> ExitCode {
     if let Some(code) = loki_fleet::shim_main() {
         return code;
     }
-    loki_fleet::cli::main()
+    loki_fleet::start::main()
 }

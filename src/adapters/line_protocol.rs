@@ -3,6 +3,8 @@
 //! What may go here: the kinds of lines and their fields. What may not: the rules of money and states, which are the
 //! core's. Only programs started by `sh` or an explicit command are read this way.
 
+mod in_words;
+
 use memchr::memchr;
 
 use crate::core::{Fact, StepState, Usage};
@@ -12,6 +14,8 @@ use super::json::{self, Fields};
 use super::text::{cut, one_line};
 use super::transcript_object::{self, STEP_CHARS, Strictness, TOOL_CHARS};
 use super::{Closing, LineReader, ReaderStart, Seen};
+
+pub use in_words::{Words, in_words};
 
 /// How each line of the protocol begins.
 const MARK: &[u8] = b"{\"fleet\":";

@@ -5,6 +5,7 @@
 
 mod closing_word;
 mod command;
+mod demo;
 mod invocation;
 mod json;
 mod line_protocol;
@@ -19,7 +20,7 @@ use std::path::Path;
 use crate::core::{AgentKind, Fact, KindTraits, Task};
 
 pub use invocation::{Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
-pub use line_protocol::ProtocolReader;
+pub use line_protocol::{ProtocolReader, Words, in_words};
 pub use text::{last_error_line, one_line};
 pub use ygg::{DoOptions, TranscriptReader, do_command};
 
@@ -91,12 +92,14 @@ pub trait LineReader: Send {
     fn is_text(&self, line: &[u8]) -> bool;
 }
 
-/// Every kind, in the order in which they are offered.
+/// Every kind that is offered, in that order.
 static ADAPTERS: [&dyn Adapter; 3] = [&ygg::Ygg, &sh::Sh, &command::Command];
 
-/// Returns what is known of a kind; `None` for a name that is no kind.
+/// Returns what is known of a kind; `None` for a name that is no kind. Knows `demo` as well, which is not offered.
 pub fn adapter(kind: &AgentKind) -> Option<&'static dyn Adapter> {
-    ADAPTERS.into_iter().find(|adapter| adapter.kind() == kind.0)
+    /// Only the demo makes tasks of it.
+    static DEMO: &dyn Adapter = &demo::Demo;
+    ADAPTERS.into_iter().chain([DEMO]).find(|adapter| adapter.kind() == kind.0)
 }
 
 /// Makes a task for a kind, with every option at its simplest; `root` is the folder that its agent works in, absolute.
@@ -112,7 +115,7 @@ pub fn task(kind: &str, text: &str, root: &Path) -> Result<Task, Refusal> {
     }
 }
 
-/// Returns the names of all kinds, in the order in which they are offered.
+/// Returns the names of the kinds that are offered, in that order.
 pub fn known_kinds() -> impl Iterator<Item = &'static str> {
     ADAPTERS.into_iter().map(Adapter::kind)
 }

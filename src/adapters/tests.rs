@@ -256,6 +256,26 @@ fn kinds_are_found_by_name_and_misspelt_ones_by_likeness() {
     }
 }
 
+/// Whoever writes `--agent demo` is told what it is; the demo's own tasks bring their command line.
+#[test]
+fn recorded_agents_are_known_and_not_offered() {
+    let kind = AgentKind("demo".to_owned());
+    assert!(adapter(&kind).is_some() && known_kinds().all(|known| known != "demo"));
+    assert!(refusal(&task("demo", "t")).contains("fleet demo"));
+    let empty = Task { command: Some(Vec::new()), ..task("demo", "t") };
+    assert!(refusal(&empty).contains("fleet demo"));
+    let recorded = Task {
+        command: Some(["fleet", "replay", "{task}"].map(str::to_owned).into()),
+        model: Some("m".to_owned()),
+        context: Some("c".to_owned()),
+        max_steps: Some(1),
+        ..task("demo", "t")
+    };
+    let invocation = invoke(&recorded, &place()).unwrap();
+    assert_eq!(invocation.argv, ["fleet", "replay", "{task}"]);
+    assert_eq!(invocation.env.get("FLEET_TASK").unwrap(), "c\n\nt");
+}
+
 #[test]
 fn the_token_of_a_strict_fleet_is_given_to_the_agent() {
     let strict = Place { token: Some("s3".to_owned()), ..place() };

@@ -11,19 +11,21 @@ use crate::runtime::{Inspection, inspect};
 
 /// Why a command was not carried out: one sentence and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) sentence: String,
-    pub(super) code: u8,
+pub struct Failure {
+    /// What, where, and what to do.
+    pub sentence: String,
+    /// Exit code of the process.
+    pub code: u8,
 }
 
 impl Failure {
     /// Usage or input.
-    pub(super) fn input(sentence: impl Into<String>) -> Self {
+    pub(crate) fn input(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), code: USAGE }
     }
 
     /// No such fleet, or no host.
-    pub(super) fn no_fleet(sentence: impl Into<String>) -> Self {
+    pub(crate) fn no_fleet(sentence: impl Into<String>) -> Self {
         Self { sentence: sentence.into(), code: NO_FLEET }
     }
 }
@@ -37,12 +39,12 @@ pub(super) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), F
 }
 
 /// Opens the state folder.
-pub(super) fn state_dir(global: &GlobalArguments) -> Result<StateDir, Failure> {
+pub(crate) fn state_dir(global: &GlobalArguments) -> Result<StateDir, Failure> {
     StateDir::open(global.state_dir.as_deref()).map_err(|error| Failure::input(error.to_string()))
 }
 
 /// Finds the fleet that a command means: the one that was named, else the one of this folder.
-pub(super) fn fleet_to(
+pub(crate) fn fleet_to(
     state: &StateDir,
     which: Option<&str>,
     purpose: Purpose,
@@ -90,11 +92,12 @@ fn to_listed(inspection: &Inspection) -> Listed {
         },
         created: inspection.file.created,
         is_open: !inspection.snapshot.header.closed,
+        is_busy: !inspection.snapshot.header.all_done,
     }
 }
 
 /// Refuses to nest fleets deeper than allowed. A guard against accidents, no wall.
-pub(super) fn outside_of_agents(depth: u32, max_depth: u32) -> Result<(), Failure> {
+pub(crate) fn outside_of_agents(depth: u32, max_depth: u32) -> Result<(), Failure> {
     if depth == 0 || depth < max_depth {
         return Ok(());
     }
@@ -106,7 +109,7 @@ pub(super) fn outside_of_agents(depth: u32, max_depth: u32) -> Result<(), Failur
 }
 
 /// Refuses what an agent of a fleet may not do to fleets at all, such as `stop`. A guard against accidents, no wall.
-pub(super) fn never_inside_of_agents(depth: u32, what: &str) -> Result<(), Failure> {
+pub(crate) fn never_inside_of_agents(depth: u32, what: &str) -> Result<(), Failure> {
     if depth == 0 {
         return Ok(());
     }

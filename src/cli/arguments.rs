@@ -3,6 +3,7 @@
 //! What may go here: the definition of subcommands and options, parsing, `--help`. What may not: reading files, the
 //! environment, the terminal: that makes a plan of it (`plan`).
 
+mod first_word;
 mod options;
 mod usage_error;
 mod values;
@@ -10,12 +11,29 @@ mod values;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
 pub use usage_error::sentence;
 pub use values::{ContextText, EnvWord, Parallel};
 pub(crate) use values::{check_env, env_word};
+
+const SCREEN_EXAMPLES: &str = "\
+Examples:
+  fleet                                       the screen: type tasks, watch, decide
+  fleet 'fix the tests' 'write the changelog' --cap 2
+  fleet --agent sh -f checks.txt
+  fleet run 'fix the tests' --json            without the screen, to completion
+  fleet attach                                the screen on a fleet that is there already
+
+'fleet run --help' and so on tell about a subcommand.
+
+Exit codes: 0 the screen was left; 2 usage or input; 4 no such fleet; 129, 130 or 143 ended by a signal.";
+
+const ATTACH_EXAMPLES: &str = "\
+Examples:
+  fleet attach                    this folder's live fleet, else its newest
+  fleet attach k3f                one of any folder, by the beginning of its id";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -60,15 +78,30 @@ Examples:
     about = "Hands many independent tasks to background process agents and drives them to done.",
     disable_help_subcommand = true,
     max_term_width = 100,
-    after_help = "Start with: fleet run 'first task' 'second task' --cap 1\n'fleet run --help' shows all options."
+    override_usage = "fleet [TASK]... [OPTIONS] [-- COMMAND...]\n       fleet SUBCOMMAND ...",
+    after_help = SCREEN_EXAMPLES
 )]
 pub struct Arguments {
     /// What applies to every subcommand.
     #[command(flatten)]
     pub global: GlobalArguments,
-    /// What to do.
+    /// What to do; `None` is to open the screen.
     #[command(subcommand)]
     pub action: Option<Action>,
+    /// What the screen begins with.
+    #[command(flatten)]
+    pub screen: ScreenArguments,
+}
+
+/// Arguments of the screen, which has no word of its own.
+#[derive(Debug, Default, Clone, PartialEq, Eq, clap::Args)]
+pub struct ScreenArguments {
+    /// Tasks to queue, with their options and those of the fleet.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Begin another fleet, even if one of this folder lives.
+    #[arg(long, help_heading = "The fleet")]
+    pub new: bool,
 }
 
 /// Options of every subcommand, before or after it.
@@ -88,8 +121,14 @@ pub struct GlobalArguments {
 /// Subcommands.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Action {
-    /// Run tasks to completion in a fleet of their own.
+    /// Run tasks to completion in a fleet of their own, without the screen.
+    #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunArguments>),
+    /// Open the screen on a fleet that is there already.
+    #[command(after_help = ATTACH_EXAMPLES)]
+    Attach(AttachArguments),
+    /// Show the screen with recorded agents: no key, no network, no cost.
+    Demo(DemoArguments),
     /// Go on with a fleet that was held or lost its host.
     Resume(Box<ResumeArguments>),
     /// List fleets.
@@ -102,8 +141,7 @@ pub enum Action {
 }
 
 /// Arguments of `fleet run`.
-#[derive(Debug, Clone, clap::Args)]
-#[command(after_help = RUN_EXAMPLES)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, clap::Args)]
 pub struct RunArguments {
     /// Tasks: each argument is one, and is never split.
     #[arg(value_name = "TASK")]
@@ -123,6 +161,22 @@ pub struct RunArguments {
     /// With --agent: more arguments for its program; else: a command line with {task} in it.
     #[arg(last = true, value_name = "COMMAND")]
     pub after: Vec<OsString>,
+}
+
+/// Arguments of `fleet attach`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct AttachArguments {
+    /// Which fleet, as with --fleet.
+    #[arg(value_name = "FLEET")]
+    pub which: Option<String>,
+}
+
+/// Arguments of `fleet demo`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct DemoArguments {
+    /// Play everything this many times as fast.
+    #[arg(long, value_name = "TIMES", default_value = "1", hide = true, value_parser = values::speed)]
+    pub speed: f64,
 }
 
 /// Arguments of `fleet resume`.
@@ -160,23 +214,44 @@ pub struct ResultsArguments {
 pub enum Stop {
     /// Help or version was asked for: print this on stdout, exit 0.
     Asked(String),
-    /// The command line is wrong: print this on stderr, exit 2. Usually one sentence; without a subcommand, the help.
+    /// The command line is wrong: print this sentence on stderr, exit 2.
     Usage(String),
 }
 
 /// Reads the command line; the first word is the program's name.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, Stop> {
-    let arguments = Arguments::try_parse_from(words).map_err(|error| {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let arguments = Arguments::try_parse_from(&words).map_err(|error| {
         use clap::error::ErrorKind as Kind;
         match error.kind() {
             Kind::DisplayHelp | Kind::DisplayVersion => Stop::Asked(error.render().to_string()),
             _ => Stop::Usage(sentence(&error)),
         }
     })?;
-    if arguments.action.is_none() {
-        return Err(Stop::Usage(Arguments::command().render_help().to_string()));
-    }
+    check_screen(&arguments, &words).map_err(Stop::Usage)?;
     Ok(arguments)
+}
+
+/// Refuses what the definition allows and nobody can mean.
+fn check_screen(arguments: &Arguments, words: &[OsString]) -> Result<(), String> {
+    match &arguments.action {
+        None => {
+            first_word::check(words, &arguments.screen)?;
+            if arguments.global.json {
+                return Err("--json is for subcommands (fleet run --json, fleet ls --json)".to_owned());
+            }
+            if arguments.screen.new && arguments.global.fleet.is_some() {
+                return Err("--new begins another fleet, and --fleet names one: give one of them".to_owned());
+            }
+            Ok(())
+        }
+        Some(_) if arguments.screen != ScreenArguments::default() => Err(
+            "options of tasks and of fleets go behind the subcommand, such as fleet run --agent sh (only --state-dir, \
+             --fleet and --json may stand before it)"
+                .to_owned(),
+        ),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Returns the fleet that was named, as an option or as an argument; an error if both name different ones.

@@ -8,7 +8,7 @@ const REAL: [RealKind<'static>; 1] =
     [RealKind { name: "ygg", program: "ygg", install: "pip install ygg" }];
 
 /// Calls `ask` with what the adapters know.
-pub(super) fn with_kinds<T>(ask: impl FnOnce(&Kinds<'_>) -> T) -> T {
+pub(crate) fn with_kinds<T>(ask: impl FnOnce(&Kinds<'_>) -> T) -> T {
     let names: Vec<&str> = adapters::known_kinds().collect();
     let path = std::env::var_os("PATH");
     ask(&Kinds {

@@ -3,7 +3,11 @@
 //! What may go here: parsing of arguments and task files, texts for people and JSON for machines, all of them functions
 //! of arguments or of one snapshot. What may not: rules of the fleet, processes, the fleet's files.
 
+use std::any::Any;
 use std::process::ExitCode;
+
+use crate::journal::FleetDir;
+use crate::runtime::FleetHandle;
 
 mod act;
 pub mod arguments;
@@ -28,12 +32,22 @@ use std::io::Write;
 
 use arguments::{Action, Arguments, Stop};
 
-/// Runs the command line of this process.
-pub fn main() -> ExitCode {
+pub use act::Failure;
+
+/// Lets other doors into a fleet that this process hosts, until what it returns is dropped.
+pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;
+
+/// Runs the command line of this process. `open` is called to open the screen, which is a door of its own: when there is
+/// no subcommand, for `fleet attach` and for `fleet demo`. It gets the arguments and the words of the command line.
+/// `serve` lets others into the fleets of `fleet run` and `fleet resume`.
+pub fn main(
+    open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
+    serve: Serve,
+) -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let code = match arguments::parse(words) {
-        Ok(arguments) => act(&arguments, argv).unwrap_or_else(|failure| {
+        Ok(arguments) => act(&arguments, argv, open, serve).unwrap_or_else(|failure| {
             // There is nobody else to tell.
             let _ = writeln!(std::io::stderr(), "fleet: {}", failure.sentence);
             failure.code
@@ -50,15 +64,19 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn act(arguments: &Arguments, argv: Vec<String>) -> Result<u8, act::Failure> {
+fn act(
+    arguments: &Arguments,
+    argv: Vec<String>,
+    open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
+    serve: Serve,
+) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.action {
-        Some(Action::Run(run)) => run::run(run, global, argv),
-        Some(Action::Resume(resume)) => run::resume(resume, global),
+        None | Some(Action::Attach(_) | Action::Demo(_)) => open(arguments, argv),
+        Some(Action::Run(run)) => run::run(run, global, argv, serve),
+        Some(Action::Resume(resume)) => run::resume(resume, global, serve),
         Some(Action::Ls) => look::list(global),
         Some(Action::Stop(stop)) => look::stop(stop, global),
         Some(Action::Results(results)) => look::show_results(results, global),
-        // Parsing has refused this: without a subcommand there is only help.
-        None => Ok(exit_code::USAGE),
     }
 }

@@ -3,6 +3,7 @@
 //! What may go here: joining them, with one sentence for whatever is wrong. What may not: starting anything; knowledge
 //! of single agent kinds, which is asked of [`Kinds`].
 
+mod draft;
 mod kinds;
 mod task;
 
@@ -14,6 +15,7 @@ use crate::cli::sources::{self, Entry, Place};
 use crate::core::{FleetOptions, OnCap, Task};
 use crate::words::plain_text::one_line;
 
+pub use draft::{DraftProblem, Drafted, Template, drafted};
 pub use kinds::{Kinds, RealKind, is_on_path};
 
 /// Fewest and most agents at once when nothing is said: one alone wastes the machine, and more than these are for
@@ -48,7 +50,7 @@ pub struct PlannedTask {
 pub struct Plan {
     /// Its options.
     pub options: FleetOptions,
-    /// Its tasks in order; at least one.
+    /// Its tasks in order.
     pub tasks: Vec<PlannedTask>,
     /// Who submits them.
     pub origin: Option<String>,
@@ -58,8 +60,20 @@ pub struct Plan {
     pub notes: Vec<String>,
 }
 
-/// Makes a plan, or says in one sentence why there is none. Reads the files that the arguments name.
+/// Makes a plan with at least one task, or says in one sentence why there is none. Reads the files that the arguments
+/// name.
 pub fn plan(
+    arguments: &RunArguments,
+    kinds: &Kinds<'_>,
+    around: &Surroundings<'_>,
+    stdin: &mut dyn Read,
+) -> Result<Plan, String> {
+    let plan = plan_any(arguments, kinds, around, stdin)?;
+    if plan.tasks.is_empty() { Err(no_tasks(&arguments.files)) } else { Ok(plan) }
+}
+
+/// Makes a plan that may be without tasks, for a screen on which they are typed.
+pub fn plan_any(
     arguments: &RunArguments,
     kinds: &Kinds<'_>,
     around: &Surroundings<'_>,
@@ -70,11 +84,15 @@ pub fn plan(
     let context = context(arguments.task.context.as_ref(), &around.folder)?;
     let after = words_after(arguments)?;
     let entries = entries(arguments, &after, stdin)?;
+    if entries.is_empty() && !arguments.files.is_empty() {
+        return Err(no_tasks(&arguments.files));
+    }
     let defaults = task::Defaults::new(&arguments.task, after, context.clone(), around, kinds);
-    let tasks = entries
-        .into_iter()
-        .map(|entry| defaults.task(entry, &mut notes))
-        .collect::<Result<Vec<_>, _>>()?;
+    let planned = |entry: Entry| {
+        let place = entry.place.clone();
+        defaults.task(entry, &mut notes).map_err(|refusal| refusal.sentence(&place))
+    };
+    let tasks = entries.into_iter().map(planned).collect::<Result<Vec<_>, _>>()?;
     Ok(Plan { options, tasks, origin: arguments.task.origin.clone(), context, notes })
 }
 
@@ -146,7 +164,8 @@ fn context(given: Option<&ContextText>, folder: &Path) -> Result<Option<String>,
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-fn words_after(arguments: &RunArguments) -> Result<Vec<String>, String> {
+/// Returns the words after `--` as text.
+pub fn words_after(arguments: &RunArguments) -> Result<Vec<String>, String> {
     arguments
         .after
         .iter()
@@ -158,7 +177,7 @@ fn words_after(arguments: &RunArguments) -> Result<Vec<String>, String> {
         .collect()
 }
 
-/// Returns the tasks of the arguments, then those of the files; none at all is an error.
+/// Returns the tasks of the arguments, then those of the files.
 fn entries(
     arguments: &RunArguments,
     after: &[String],
@@ -171,22 +190,22 @@ fn entries(
     entries.append(
         &mut sources::read_all(&arguments.files, stdin).map_err(|error| error.to_string())?,
     );
-    if !entries.is_empty() {
-        return Ok(entries);
-    }
     let command = arguments.task.agent.is_none() && !after.is_empty();
-    if command && arguments.files.is_empty() && !after.iter().any(|word| word.contains("{task}")) {
+    let is_whole = command && !after.iter().any(|word| word.contains("{task}"));
+    if entries.is_empty() && arguments.files.is_empty() && is_whole {
         // The command itself is the one task.
-        return Ok(vec![Entry::new(Place::Argument(1), Some(after.join(" ")))]);
+        entries.push(Entry::new(Place::Argument(1), Some(after.join(" "))));
     }
-    Err(if arguments.files.is_empty() {
-        "no tasks: give each as one argument or as a line of a file, such as fleet run 'fix the tests' or fleet run -f tasks.txt"
-            .to_owned()
-    } else {
-        let files: Vec<String> =
-            arguments.files.iter().map(|path| one_line(&path.to_string_lossy())).collect();
-        format!("no tasks in {}: write one a line (see --help)", files.join(", "))
-    })
+    Ok(entries)
+}
+
+fn no_tasks(files: &[PathBuf]) -> String {
+    if files.is_empty() {
+        return "no tasks: give each as one argument or as a line of a file, such as fleet run 'fix the tests' or fleet run -f tasks.txt"
+            .to_owned();
+    }
+    let files: Vec<String> = files.iter().map(|path| one_line(&path.to_string_lossy())).collect();
+    format!("no tasks in {}: write one a line (see --help)", files.join(", "))
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //!
 //! What may go here: the order of things. What may not: words about a running fleet (`progress`), plans (`plan`).
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use super::Serve;
 use super::act::{
     Failure, fleet_to, never_inside_of_agents, outside_of_agents, state_dir, without_fleet,
 };
@@ -33,6 +35,7 @@ pub(super) fn run(
     arguments: &RunArguments,
     global: &GlobalArguments,
     argv: Vec<String>,
+    serve: Serve,
 ) -> Result<u8, Failure> {
     without_fleet(global, "fleet run begins a fleet of its own (fleet resume goes on with one)")?;
     let depth = depth();
@@ -62,7 +65,8 @@ pub(super) fn run(
     let thread = HostThread::start(move || Host::create(hosted, options, &setup))
         .map_err(|error| Failure::input(error.to_string()))?;
     let pruning = prune(state);
-    let code = attend(thread, Some(submission), &dir, global.json, &plan.notes);
+    let serving = serve(&dir, thread.handle.clone());
+    let code = attend(thread, serving, Some(submission), &dir, global.json, &plan.notes);
     if let Some(pruning) = pruning {
         // What it could not delete it tries again next time, and a panic there was reported by the panic hook.
         let _ = pruning.join();
@@ -71,7 +75,7 @@ pub(super) fn run(
 }
 
 /// Lets old ended fleets go, beside the new one: nothing waits for it but the end of this process.
-fn prune(state: StateDir) -> Option<JoinHandle<()>> {
+pub(crate) fn prune(state: StateDir) -> Option<JoinHandle<()>> {
     let prune = move || {
         let end_of = |dir: &FleetDir| {
             // Asked with and without the host lock held here, so that who holds it does not matter.
@@ -86,7 +90,11 @@ fn prune(state: StateDir) -> Option<JoinHandle<()>> {
 }
 
 /// Goes on with a fleet whose host has gone.
-pub(super) fn resume(arguments: &ResumeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(super) fn resume(
+    arguments: &ResumeArguments,
+    global: &GlobalArguments,
+    serve: Serve,
+) -> Result<u8, Failure> {
     let depth = depth();
     never_inside_of_agents(depth, "resume")?;
     let state = state_dir(global)?;
@@ -104,12 +112,14 @@ pub(super) fn resume(arguments: &ResumeArguments, global: &GlobalArguments) -> R
                 error => Failure::no_fleet(error.to_string()),
             }
         })?;
-    attend(thread, None, &dir, global.json, &[])
+    let serving = serve(&dir, thread.handle.clone());
+    attend(thread, serving, None, &dir, global.json, &[])
 }
 
 /// Is the door of a fleet until it is over; returns the exit code.
 fn attend(
     thread: HostThread,
+    serving: Box<dyn Any>,
     submission: Option<Submission>,
     dir: &FleetDir,
     json: bool,
@@ -124,6 +134,7 @@ fn attend(
         beside_signals(&handle, signals, while_queueing(submit(&handle, submission), shown)).await
     };
     let last = looped.block_on(door);
+    drop(serving);
     let is_whole = thread.finish();
     let last = last.map_err(Failure::input)?;
     if !is_whole {
@@ -254,7 +265,7 @@ pub(super) fn style(is_terminal: bool) -> Style {
     Style::detect(is_terminal, &|name| std::env::var(name).ok())
 }
 
-pub(super) fn current_folder() -> Result<PathBuf, Failure> {
+pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::input(format!("the current folder cannot be used: {error}")))
 }

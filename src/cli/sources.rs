@@ -3,6 +3,7 @@
 //! What may go here: what a task file may look like, and what is wrong with one, by file and line. What may not:
 //! options of the command line, rules about what makes a good task (`validate`).
 
+mod draft;
 mod fields;
 mod json;
 mod text;
@@ -16,6 +17,8 @@ use std::time::Duration;
 
 use crate::core::NanoUsd;
 use crate::words::plain_text::one_line;
+
+pub use draft::{draft_entries, draft_texts};
 
 /// Most bytes of one source. Tasks are prompts, not data; a file of this size is the wrong file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -32,12 +35,29 @@ pub enum Place {
         /// Line, from 1.
         line: usize,
     },
+    /// In a draft that somebody types.
+    Draft {
+        /// Counted from 1.
+        number: usize,
+        /// Line of the draft on which it begins, from 1.
+        line: usize,
+    },
+}
+
+impl Place {
+    /// Returns the line, where there is one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Argument(_) => None,
+            Self::Line { line, .. } | Self::Draft { line, .. } => Some(*line),
+        }
+    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Argument(number) => write!(f, "task {number}"),
+            Self::Argument(number) | Self::Draft { number, .. } => write!(f, "task {number}"),
             Self::Line { file, line } => write!(f, "{file}:{line}"),
         }
     }
@@ -102,17 +122,19 @@ impl Entry {
 pub struct InputError {
     /// File, or file and line.
     pub place: String,
+    /// Line, from 1, where there is one.
+    pub line: Option<usize>,
     /// What is wrong, as a clause.
     pub what: String,
 }
 
 impl InputError {
     fn at(file: &str, line: usize, what: impl Into<String>) -> Self {
-        Self { place: format!("{file}:{line}"), what: what.into() }
+        Self { place: format!("{file}:{line}"), line: Some(line), what: what.into() }
     }
 
     fn of(file: &str, what: impl Into<String>) -> Self {
-        Self { place: file.to_owned(), what: what.into() }
+        Self { place: file.to_owned(), line: None, what: what.into() }
     }
 }
 

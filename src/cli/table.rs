@@ -2,10 +2,8 @@
 //!
 //! What may go here: its columns and its footer, from one snapshot. What may not: writing it.
 
-use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
-
-use crate::core::{AgentId, CostStatus, Outcome, Row, Snapshot, Status};
+use crate::core::{CostStatus, Outcome, Row, Snapshot, Status};
+use crate::words::changed_files::{ChangedFile, changed_files};
 use crate::words::plain_text::{count, cut_cells, cut_graphemes, fit, one_line, thousands};
 use crate::words::status_line::money;
 use crate::words::style::{Meaning, Style};
@@ -42,7 +40,7 @@ pub fn table(snapshot: &Snapshot, style: Style, width: usize) -> Vec<String> {
         );
     }
     lines.push(cut_cells(&style.text(&footer(snapshot, style)), width));
-    lines.extend(changed_files(snapshot, style));
+    lines.extend(file_lines(snapshot, style));
     lines
 }
 
@@ -166,51 +164,20 @@ pub fn footer(snapshot: &Snapshot, style: Style) -> String {
     parts.push(format!("{} steps", thousands(kpis.steps)));
     parts.push(format!("{} tok", thousands(kpis.tokens)));
     parts.push(money(header, style));
-    if let Some(start) = header.first_start {
-        let until = header.last_end.filter(|_| header.all_done).unwrap_or(snapshot.at);
-        parts.push(time_text::duration(until.since(start)));
-    }
+    parts.extend(header.elapsed(snapshot.at).map(time_text::duration));
     parts.join(style.dot())
 }
 
 /// Returns the sorted union of the changed files, a line each; one that several agents changed is flagged.
-fn changed_files(snapshot: &Snapshot, style: Style) -> Vec<String> {
-    let mut files: BTreeMap<PathBuf, (&str, Vec<AgentId>)> = BTreeMap::new();
-    for row in &snapshot.rows {
-        for file in &row.files_changed {
-            // The same name below two roots is two files.
-            let (_, agents) = files
-                .entry(normal(&row.task.root.join(file)))
-                .or_insert_with(|| (file.as_str(), Vec::new()));
-            if !agents.contains(&row.id) {
-                agents.push(row.id);
-            }
-        }
-    }
-    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
-    for (name, _) in files.values() {
-        *times.entry(name).or_default() += 1;
-    }
-    let doubled = |name: &str| times.get(name).is_some_and(|times| *times > 1);
-    let mut shown: Vec<(String, &Vec<AgentId>)> = files
-        .iter()
-        .map(|(path, (name, agents))| {
-            let name = if doubled(name) {
-                path.to_string_lossy().into_owned()
-            } else {
-                (*name).to_owned()
-            };
-            (name, agents)
-        })
-        .collect();
-    shown.sort();
+fn file_lines(snapshot: &Snapshot, style: Style) -> Vec<String> {
+    let shown = changed_files(snapshot);
     // What needs a look is never among those that are left out.
-    let conflicts = shown.iter().filter(|(_, agents)| agents.len() > 1).count();
+    let conflicts = shown.iter().filter(|file| file.agents.len() > 1).count();
     let mut room = UNION.saturating_sub(conflicts);
     let mut left_out = 0_usize;
     let mut lines = Vec::new();
-    for (file, agents) in &shown {
-        let name = style.text(&one_line(file));
+    for ChangedFile { name, agents } in &shown {
+        let name = style.text(&one_line(name));
         if agents.len() > 1 {
             let names: Vec<String> = agents.iter().map(ToString::to_string).collect();
             let flag = format!(
@@ -234,21 +201,6 @@ fn changed_files(snapshot: &Snapshot, style: Style) -> Vec<String> {
         lines.insert(0, format!("{} changed:", count(shown.len(), "file")));
     }
     lines
-}
-
-/// Returns the path without `.` and `..` parts, as far as its text says.
-fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]
@@ -343,7 +295,7 @@ mod tests {
         assert_eq!(
             footer(&now, WIDE),
             "0 done · 1 failed · 1 timeout · 3 running · 4 queued · 1 tested · 2 shared · 1,234 steps · 12,345,678 tok · \
-             $0.1235 / $5.00 · 12s"
+             $0.1235 / $5.00 · 20s"
         );
     }
 
@@ -359,7 +311,7 @@ mod tests {
             vec![changed(1, &["b.py", "a.py", "a.py"]), changed(2, &["./a.py"]), elsewhere],
         );
         assert_eq!(
-            changed_files(&now, WIDE),
+            file_lines(&now, WIDE),
             [
                 "3 files changed:",
                 "  /other/b.py",
@@ -367,7 +319,7 @@ mod tests {
                 "  a.py  ⚠ changed by 2 agents: #1 #2"
             ]
         );
-        assert_eq!(changed_files(&snapshot(1, vec![row(1)]), WIDE), [""; 0]);
+        assert_eq!(file_lines(&snapshot(1, vec![row(1)]), WIDE), [""; 0]);
     }
 
     #[test]
@@ -384,8 +336,7 @@ mod tests {
     fn many_files_are_cut_but_conflicts_never_are() {
         let names: Vec<String> = (0..80).map(|number| format!("f{number:03}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let lines =
-            changed_files(&snapshot(1, vec![changed(1, &names), changed(2, &["f079"])]), WIDE);
+        let lines = file_lines(&snapshot(1, vec![changed(1, &names), changed(2, &["f079"])]), WIDE);
         assert!(lines.iter().any(|line| line.contains("f079  ⚠")), "{lines:?}");
         assert_eq!(lines.last().unwrap(), "  (+30 more)");
     }

@@ -218,12 +218,27 @@ impl Fleet {
             asked,
             cap: self.cap.unwrap_or_default(),
             committed: money.committed(),
-            default: money.committed().round_up_to_cent_plus(RAISE),
+            default: self.proposal(money),
             queued,
-            queue_estimate: self
-                .mean_cost()
-                .map(|mean| NanoUsd::from_nanos(mean.as_nanos().saturating_mul(u64::from(queued)))),
+            queue_estimate: self.queue_estimate(),
         })
+    }
+
+    /// Returns the cap that is proposed: a dollar more than what is committed, and never less than lets the next task
+    /// start beside those that run.
+    fn proposal(&self, money: &Money) -> NanoUsd {
+        let more = money.committed().round_up_to_cent_plus(RAISE);
+        let next = self.queue.first().and_then(|id| self.agent(*id));
+        let next = next.map(|agent| self.reservation(agent)).unwrap_or_default();
+        let enough = money.committed() + money.reserved + next;
+        if money.anyone_live { more.max(enough.round_up_to_cent_plus(NanoUsd::ZERO)) } else { more }
+    }
+
+    /// Returns what the queue would cost at the average so far; no task is counted with more than its budget.
+    fn queue_estimate(&self) -> Option<NanoUsd> {
+        let mean = self.mean_cost()?;
+        let queued = self.queue.iter().filter_map(|id| self.agent(*id));
+        Some(queued.map(|agent| agent.task.budget.map_or(mean, |most| most.min(mean))).sum())
     }
 
     fn mean_cost(&self) -> Option<NanoUsd> {

@@ -74,6 +74,8 @@ pub enum Event {
     },
     /// The shim says that the agent runs.
     Started(AgentId),
+    /// The agent of an earlier host runs; when it last gave a sign, as far as can be seen.
+    Adopted(AgentId, Option<Moment>),
     /// The shim never began: no process ran.
     NeverBegan(AgentId),
     /// The agent itself has ended; so many of its processes have not.

@@ -15,7 +15,7 @@ use super::money::NanoUsd;
 use super::options::FleetOptions;
 use super::outcome::{End, ExitReason};
 use super::record::{Record, Work};
-use super::snapshot::Row;
+use super::snapshot::{Hold, Row};
 use super::task::{AgentKind, Task};
 
 /// Queue, agents, caps and all rules about them.
@@ -33,6 +33,8 @@ pub struct Fleet {
     pub(super) cap: Option<NanoUsd>,
     pub(super) cap_question: CapQuestion,
     pub(super) held: bool,
+    /// Nobody has held it: it was found waiting, since then, and waits for the owner's word.
+    pub(super) held_back: Option<Moment>,
     pub(super) not_saved: Option<String>,
     pub(super) interrupted: Option<String>,
     pub(super) past_deadline: bool,
@@ -130,6 +132,7 @@ impl Fleet {
             cap: None,
             cap_question: CapQuestion::default(),
             held: false,
+            held_back: None,
             not_saved: None,
             interrupted: None,
             past_deadline: false,
@@ -152,7 +155,11 @@ impl Fleet {
         // Frequent, and nothing can start because of them.
         let is_quiet = matches!(
             event,
-            Event::Started(_) | Event::Exited(..) | Event::Progress(_) | Event::Behind(..)
+            Event::Started(_)
+                | Event::Adopted(..)
+                | Event::Exited(..)
+                | Event::Progress(_)
+                | Event::Behind(..)
         );
         let reply = self.take(event, &mut effects);
         if !is_quiet {
@@ -180,6 +187,7 @@ impl Fleet {
                 return Some(Effect::Reply(ticket, self.command(command, effects)));
             }
             Event::Started(id) => self.started(id),
+            Event::Adopted(id, sign) => self.adopted(id, sign),
             Event::Exited(id, left_behind) => self.exited(id, left_behind),
             Event::Progress(id) => self.progressed(id),
             Event::Behind(id, bytes) => self.behind(id, bytes),
@@ -212,11 +220,31 @@ impl Fleet {
         effects
     }
 
-    /// Dispatches what may start and opens the cap question when it is due; called once after [`Fleet::resume`], when
-    /// the facts of each live agent are known.
+    /// Takes a fleet over after another host has gone without anybody's word: holds, kinds that are held, the deadline
+    /// and how often a task was tried stay as they are. Nothing is recorded.
+    pub fn carry_on(&mut self, now: Moment) {
+        self.now = self.now.max(now);
+    }
+
+    /// Dispatches what may start and opens the cap question when it is due; called once after [`Fleet::resume`] or
+    /// [`Fleet::carry_on`], when the facts of each live agent are known.
     #[must_use]
     pub fn settle_resumed(&mut self, now: Moment) -> Vec<Effect> {
         self.apply(now, Event::Tick)
+    }
+
+    /// Keeps the queue held after [`Fleet::resume`], for a host that nobody told to go on: as the owner had held it, or
+    /// because it has waited without a host. Other holds say by themselves when they end.
+    #[must_use]
+    pub fn hold_again(&mut self, now: Moment, hold: &Hold) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = Vec::new();
+        match hold {
+            Hold::Owner => self.record(Record::Held, &mut effects),
+            Hold::Back(since) => self.record(Record::HeldBack(*since), &mut effects),
+            Hold::Cap | Hold::Interrupted(_) | Hold::NotSaved(_) => {}
+        }
+        effects
     }
 
     /// Returns the options in force.
@@ -242,6 +270,16 @@ impl Fleet {
     /// Returns the batches in order.
     pub fn batches(&self) -> &[Batch] {
         &self.batches
+    }
+
+    /// Returns when something last happened to it.
+    pub const fn newest(&self) -> Moment {
+        self.now
+    }
+
+    /// Returns the agent whose task this one tries again.
+    pub fn retry_of(&self, id: AgentId) -> Option<AgentId> {
+        self.agent(id)?.retry_of
     }
 
     /// Returns what an agent has shown of its work.

@@ -41,14 +41,12 @@ impl Fleet {
             }
             Record::Answered(id, answer) => self.fold_answered(*id, *answer),
             Record::Withdrawn(_) => self.cap_question.open = None,
-            Record::Held => self.held = true,
-            Record::Released => {
-                self.held = false;
-                for kind in self.kinds.values_mut() {
-                    kind.held = None;
-                    kind.streak = None;
-                }
+            Record::Held => {
+                self.held = true;
+                self.held_back = None;
             }
+            Record::HeldBack(since) => self.held_back = Some(*since),
+            Record::Released => self.fold_released(),
             Record::KindHeld(name, cause) => {
                 let kind = self.kinds.entry(super::task::AgentKind(name.clone())).or_default();
                 kind.held = Some(cause.clone());
@@ -57,16 +55,7 @@ impl Fleet {
                 let rank = |id: &AgentId| order.iter().position(|other| other == id);
                 self.queue.sort_by_key(|id| rank(id).unwrap_or(usize::MAX));
             }
-            Record::Edited(id, task) => {
-                if let Some(agent) = self.agent_mut(*id) {
-                    let agent = agent.touch();
-                    // Whether its cost can be unknown is the new kind's to say; what was reported is never taken back.
-                    if agent.work.ledger == Ledger::new(agent.task.traits.pays) {
-                        agent.work.ledger = Ledger::new(task.traits.pays);
-                    }
-                    agent.task = Arc::clone(task);
-                }
-            }
+            Record::Edited(id, task) => self.fold_edited(*id, task),
             Record::Interrupted(signal) => {
                 self.interrupted = Some(signal.clone());
                 self.cap_question.open = None;
@@ -78,6 +67,25 @@ impl Fleet {
             Record::Resumed => self.fold_resumed(),
             Record::Closed => self.closed = true,
         }
+    }
+
+    fn fold_released(&mut self) {
+        self.held = false;
+        self.held_back = None;
+        for kind in self.kinds.values_mut() {
+            kind.held = None;
+            kind.streak = None;
+        }
+    }
+
+    fn fold_edited(&mut self, id: AgentId, task: &Arc<Task>) {
+        let Some(agent) = self.agent_mut(id) else { return };
+        let agent = agent.touch();
+        // Whether its cost can be unknown is the new kind's to say; what was reported is never taken back.
+        if agent.work.ledger == Ledger::new(agent.task.traits.pays) {
+            agent.work.ledger = Ledger::new(task.traits.pays);
+        }
+        agent.task = Arc::clone(task);
     }
 
     fn fold_queued(
@@ -249,7 +257,7 @@ impl Fleet {
     }
 
     fn fold_resumed(&mut self) {
-        self.held = false;
+        self.fold_released();
         self.interrupted = None;
         self.past_deadline = false;
         self.deadline_base = Some(self.now);
@@ -258,10 +266,6 @@ impl Fleet {
             answers: std::mem::take(&mut self.cap_question.answers),
             ..CapQuestion::default()
         };
-        for kind in self.kinds.values_mut() {
-            kind.held = None;
-            kind.streak = None;
-        }
         // What an earlier host could not start is no proof that this one cannot.
         for agent in &mut self.agents {
             agent.requeued = 0;

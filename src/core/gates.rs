@@ -67,7 +67,7 @@ impl Fleet {
         match self.hold() {
             Some(Hold::NotSaved(_)) => Some(Waits::NotSaved),
             Some(Hold::Interrupted(_)) => Some(Waits::Ending),
-            Some(Hold::Owner) => Some(Waits::Hold),
+            Some(Hold::Owner | Hold::Back(_)) => Some(Waits::Hold),
             Some(Hold::Cap) | None if self.past_deadline => Some(Waits::Ending),
             Some(Hold::Cap) => Some(Waits::Cap),
             None => None,
@@ -75,13 +75,15 @@ impl Fleet {
     }
 
     /// Returns why the whole queue is held, if it is.
-    pub(super) fn hold(&self) -> Option<Hold> {
+    pub fn hold(&self) -> Option<Hold> {
         if let Some(why) = &self.not_saved {
             Some(Hold::NotSaved(why.clone()))
         } else if let Some(signal) = &self.interrupted {
             Some(Hold::Interrupted(signal.clone()))
         } else if self.held {
             Some(Hold::Owner)
+        } else if let Some(since) = self.held_back {
+            Some(Hold::Back(since))
         } else if self.cap_question.holding {
             Some(Hold::Cap)
         } else {

@@ -34,6 +34,20 @@ impl Fleet {
         }
     }
 
+    /// An earlier host's agent runs. That this host has come is no sign of its.
+    pub(super) fn adopted(&mut self, id: AgentId, sign: Option<Moment>) {
+        let now = self.now;
+        if let Some(agent) = self.agent_mut(id)
+            && agent.has_slot()
+        {
+            let agent = agent.touch();
+            if matches!(agent.state, AgentState::Starting) {
+                agent.state = AgentState::Running;
+            }
+            agent.progress = agent.progress.max(agent.started).max(sign).map(|sign| sign.min(now));
+        }
+    }
+
     /// The shim was started and never began. It is queued again once; while Fleet ends, it is interrupted.
     pub(super) fn never_began(&mut self, id: AgentId, effects: &mut Vec<Effect>) {
         let Some(agent) = self.agent(id) else { return };
@@ -81,7 +95,14 @@ impl Fleet {
         if let Some(agent) = self.agent_mut(id)
             && agent.has_slot()
         {
-            let reason = agent.stop_reason().cloned();
+            // One that had ended by itself before it was asked to was not stopped, whichever word came first.
+            let asked = match agent.state {
+                AgentState::Stopping { asked, .. } => Some(asked),
+                _ => None,
+            };
+            let was_over =
+                asked.is_some_and(|asked| tree.at < asked) && !tree.signalled && !tree.timed_out;
+            let reason = agent.stop_reason().filter(|_| !was_over).cloned();
             agent.touch().state = AgentState::Reading { tree: Box::new(tree), reason };
         }
     }

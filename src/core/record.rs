@@ -97,6 +97,8 @@ pub enum Record {
     Withdrawn(QuestionId),
     /// Nothing leaves the queue.
     Held,
+    /// Nothing leaves the queue until the owner says so: it has waited since then without a host.
+    HeldBack(Moment),
     /// The queue goes on.
     Released,
     /// Nothing of this kind leaves the queue, for this cause.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::agent::AgentState;
 use super::batch::{Batch, BatchStatus};
@@ -80,6 +81,7 @@ impl Fleet {
             phase,
             stalled: agent.stalled.is_some() && agent.may_run(),
             started: agent.started,
+            ran: ran_for(agent),
             progress: agent.progress,
             steps: work.steps,
             tokens: work.ledger.tokens(),
@@ -204,6 +206,12 @@ impl Fleet {
         };
         BatchView { batch: batch.clone(), status }
     }
+}
+
+/// Returns how long an agent ran whose output is still being read.
+fn ran_for(agent: &Agent) -> Option<Duration> {
+    let AgentState::Reading { tree, .. } = &agent.state else { return None };
+    Some(tree.run_time.unwrap_or_else(|| tree.at.since(agent.started.unwrap_or(tree.at))))
 }
 
 fn status(agent: &Agent) -> Status {

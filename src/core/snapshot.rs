@@ -134,6 +134,9 @@ pub struct Row {
     pub stalled: bool,
     /// When it was dispatched last.
     pub started: Option<Moment>,
+    /// How long it ran, if it runs no more while its output is still being read.
+    #[serde(default)]
+    pub ran: Option<Duration>,
     /// Last sign of progress.
     pub progress: Option<Moment>,
     /// Tool calls.
@@ -169,7 +172,7 @@ impl Row {
     pub fn elapsed(&self, now: Moment) -> Duration {
         match (&self.end, self.started) {
             (Some(end), Some(started)) => end.run_time.unwrap_or_else(|| end.at.since(started)),
-            (None, Some(started)) => now.since(started),
+            (None, Some(started)) => self.ran.unwrap_or_else(|| now.since(started)),
             (_, None) => Duration::ZERO,
         }
     }
@@ -181,6 +184,8 @@ impl Row {
 pub enum Hold {
     /// The owner said so.
     Owner,
+    /// Nobody said so: it has waited since then without a host, and goes on when the owner says so.
+    Back(Moment),
     /// The cap is reached and the answer was to keep holding.
     Cap,
     /// Fleet was interrupted; the signal's name.
@@ -282,6 +287,58 @@ pub struct Header {
     pub idle: bool,
     /// Nothing runs and nothing is queued.
     pub all_done: bool,
+}
+
+impl Header {
+    /// Returns the time from the first start to now, or to the last end while nothing runs; `None` before the first
+    /// start. Every door shows this one, so that it stands still on all of them while a queue is held.
+    pub fn elapsed(&self, now: Moment) -> Option<Duration> {
+        let start = self.first_start?;
+        let end = if self.kpis.running > 0 { now } else { self.last_end.unwrap_or(start) };
+        Some(end.since(start))
+    }
+
+    /// Returns the numbers of a fleet without agents.
+    pub fn empty(fleet: FleetId) -> Self {
+        Self {
+            fleet,
+            name: None,
+            kpis: Kpis::default(),
+            outcomes: Vec::new(),
+            spent: NanoUsd::ZERO,
+            cost_unknown: 0,
+            reserved: NanoUsd::ZERO,
+            cap: None,
+            without_budget: 0,
+            max_parallel: None,
+            mesh: None,
+            hold: None,
+            kinds_held: Vec::new(),
+            closed: false,
+            interrupted: None,
+            past_deadline: false,
+            left_by_cap: false,
+            first_start: None,
+            last_end: None,
+            idle: true,
+            all_done: true,
+        }
+    }
+}
+
+impl Snapshot {
+    /// Returns the snapshot of a fleet without agents: what a door has before it has seen the fleet.
+    pub fn empty(fleet: FleetId, at: Moment) -> Self {
+        Self {
+            revision: 0,
+            at,
+            header: Header::empty(fleet),
+            rows: Vec::new(),
+            queue: Vec::new(),
+            batches: Vec::new(),
+            question: None,
+        }
+    }
 }
 
 /// A copy of the fleet at one moment.

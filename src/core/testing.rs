@@ -29,6 +29,7 @@ pub(crate) fn row(id: u32) -> Row {
         phase: Phase::Works,
         stalled: false,
         started: Some(Moment(1_000)),
+        ran: None,
         progress: Some(Moment(1_000)),
         steps: 0,
         tokens: Tokens::default(),

@@ -45,7 +45,7 @@ pub struct FleetFile {
     pub argv: Vec<String>,
     /// It takes no more tasks than it was made with.
     pub is_closed: bool,
-    /// Where its host listens, if not in this folder.
+    /// Where its host listens; `None` if it has none that takes clients.
     pub socket: Option<PathBuf>,
 }
 
@@ -120,6 +120,31 @@ impl FleetDir {
         self.path.join("host.lock")
     }
 
+    /// Writes down when the last screen left, for the one that comes next.
+    pub fn note_left(&self, at: Moment) -> io::Result<()> {
+        private::replace(&self.left(), at.0.to_string().as_bytes())
+    }
+
+    /// Returns when the last screen left; `None` if one is there, never was, or the file cannot be read.
+    pub fn left_at(&self) -> Option<Moment> {
+        private::read_text(&self.left()).ok()?.trim().parse().ok().map(Moment)
+    }
+
+    /// Takes note that a screen is there.
+    pub fn forget_left(&self) {
+        // What stays tells the next screen of more than it needs to hear, and of nothing that is not so.
+        let _ = fs::remove_file(self.left());
+    }
+
+    fn left(&self) -> PathBuf {
+        self.path.join("left")
+    }
+
+    /// Returns the file that a host in the background writes its troubles to.
+    pub fn host_log(&self) -> PathBuf {
+        self.path.join("host.log")
+    }
+
     /// Returns the folder of the manifests.
     pub fn batches(&self) -> PathBuf {
         self.path.join("batches")
@@ -165,6 +190,16 @@ impl FleetDir {
         private::make_dir(&self.agents())?;
         private::make_dir(&self.agent(agent))?;
         private::replace(&self.env_file(agent), &serde_json::to_vec(values)?)
+    }
+
+    /// Does the same without waiting for the disk: after a power loss they may be gone.
+    pub(crate) fn store_env_soon(
+        &self,
+        agent: AgentId,
+        values: &BTreeMap<String, String>,
+    ) -> io::Result<()> {
+        private::make_dir(&self.agent(agent))?;
+        private::replace_soon(&self.env_file(agent), &serde_json::to_vec(values)?)
     }
 
     /// Reads those values; none are stored if there is no file.

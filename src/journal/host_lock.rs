@@ -35,7 +35,7 @@ pub struct HostLock {
 #[derive(Debug, thiserror::Error)]
 pub enum Taken {
     /// A process of this machine hosts the fleet.
-    #[error("fleet {fleet} has a host already{}: `fleet results {fleet}` shows it", by_process(*pid))]
+    #[error("fleet {fleet} has a host already{}: `fleet attach {fleet}` opens the screen on it", by_process(*pid))]
     Held {
         /// Which fleet.
         fleet: FleetId,

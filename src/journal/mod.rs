@@ -25,6 +25,6 @@ pub use mesh::Mesh;
 pub use pick::{FleetStanding, Listed, PickError, Purpose, join, pick};
 pub use private::{make_dir, open_to_append, read_text, replace};
 pub use reader::{JournalError, VERSION, read};
-pub use retention::{KEEP_FOR, KEEP_NEWEST, Prunable, Pruned, prune, select};
+pub use retention::{KEEP_FOR, KEEP_NEWEST, Prunable, Pruned, delete, prune, select};
 pub use state_dir::{Draft, FindError, MakingLock, StateDir, StateDirError};
 pub use writer::{Journal, Saved, Sequence};

@@ -59,6 +59,8 @@ pub struct Listed {
     pub created: Moment,
     /// It takes more tasks.
     pub is_open: bool,
+    /// Something runs or waits in it.
+    pub is_busy: bool,
 }
 
 /// What a command wants a fleet for.
@@ -132,6 +134,10 @@ fn only_live<'list>(
 ) -> Result<Option<&'list Listed>, PickError> {
     let mut live: Vec<&Listed> =
         fleets.filter(|listed| listed.standing == FleetStanding::Live).collect();
+    // One that has nothing to do is only still there because its host has not gone yet.
+    if live.iter().any(|listed| listed.is_busy) {
+        live.retain(|listed| listed.is_busy);
+    }
     live.sort_by_key(|listed| (listed.created, &listed.id));
     match live.as_slice() {
         [] => Ok(None),
@@ -162,6 +168,7 @@ mod tests {
             standing,
             created: Moment(created),
             is_open: true,
+            is_busy: true,
         }
     }
 
@@ -200,6 +207,17 @@ mod tests {
             let sentence = "several live fleets belong to /here: a1, b2: say which with --fleet ID";
             check(&fleets, purpose, Err(sentence));
         }
+    }
+
+    #[test]
+    fn a_fleet_that_has_ended_and_is_still_hosted_yields_to_one_with_work() {
+        let idle = |id| Listed { is_busy: false, ..fleet(id, HERE, Live, 3) };
+        for purpose in ALL {
+            check(&[idle("a"), fleet("busy", HERE, Live, 1), idle("b")], purpose, Ok("busy"));
+            check(&[idle("a")], purpose, Ok("a"));
+        }
+        let several = pick(&[idle("a"), idle("b")], Path::new(HERE), Purpose::Read).map(drop);
+        assert!(matches!(several, Err(PickError::Several { .. })), "{several:?}");
     }
 
     #[test]

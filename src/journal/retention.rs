@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -93,11 +94,20 @@ pub fn prune(
 }
 
 /// Deletes a fleet whose lock the caller holds: it is out of sight at once, and gone as a whole or later.
-fn delete(state_dir: &StateDir, fleet_dir: &FleetDir) -> io::Result<()> {
+pub fn delete(state_dir: &StateDir, fleet_dir: &FleetDir) -> io::Result<()> {
     let aside = state_dir.fleets().join(format!("{DELETING}{}", fleet_dir.id()));
+    let socket = fleet_dir.read_file().ok().and_then(|file| file.socket);
     fs::rename(fleet_dir.path(), &aside)?;
+    if let Some(socket) = socket.filter(|path| is_socket(path)) {
+        // A host that was killed left it. Another fleet's it is not: it has this one's name.
+        let _ = fs::remove_file(socket);
+    }
     private::sync_dir(&state_dir.fleets())?;
     fs::remove_dir_all(aside)
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
 /// Removes what a deletion left when it was cut off, and old folders of fleets whose making was.

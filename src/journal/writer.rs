@@ -259,8 +259,9 @@ impl Writer {
                     queue.saved = Saved { through: sequence, trouble: None };
                 }
                 Err(error) => {
+                    // The reason comes first: doors cut what is too long for their line at its end.
                     let sentence = format!(
-                        "could not write the journal {}: {error}: mend that, and it goes on by itself",
+                        "{error}: could not write the journal {}: mend that, and it goes on by itself",
                         self.path.display()
                     );
                     queue.saved.trouble = Some(Arc::from(sentence));

@@ -4,24 +4,22 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::attend::{Own, attend};
 use super::clock::Clock;
-use super::handle::HostEnd;
-use super::launch::{LaunchThread, Order};
+use super::given::{GivenTo, new_batch};
+use super::handle::{Asked, HostEnd};
+use super::launch::LaunchThread;
 use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
-use crate::core::{
-    AgentId, Command, Effect, Event, Fleet, Leftovers, Reply, Ticket, TreeEnd, Urgency,
-};
+use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket, TreeEnd, Urgency};
 use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence};
-use crate::supervise::{AgentDir, Launched, Life, Watch};
+use crate::supervise::{AgentDir, Life, Watch};
 use crate::tail::scan::{self, ScanWorker};
 
 /// Most news taken before doors see a new snapshot.
@@ -52,6 +50,8 @@ pub struct Host {
     pub(super) shims: HashMap<AgentId, Shim>,
     /// Some agent of this host may leave processes that are to be kept.
     pub(super) keeps: Arc<AtomicBool>,
+    /// What agents get beside their tasks.
+    pub(super) given: GivenTo,
     pub(super) replies: HashMap<Ticket, oneshot::Sender<Reply>>,
     pub(super) tickets: u64,
     pub(super) paper: Paper,
@@ -78,7 +78,7 @@ pub(super) struct Shim {
 
 /// What woke the loop.
 enum Woke {
-    Asked(Option<super::handle::Asked>),
+    Asked(Option<Asked>),
     News,
     Saved,
     JournalGone,
@@ -95,7 +95,7 @@ impl Host {
         let mut open = true;
         while open {
             match self.wait(&mut batch, poll).await {
-                Woke::Asked(Some((command, reply))) => self.ask(command, reply),
+                Woke::Asked(Some(asked)) => self.ask(asked),
                 Woke::Asked(None) => open = false,
                 Woke::News => {
                     for news in batch.drain(..) {
@@ -112,6 +112,8 @@ impl Host {
                 Woke::Poll => {
                     poll = Instant::now() + POLL;
                     self.look();
+                    // Whoever watches can tell by it that this host lives.
+                    self.stale |= self.has_running();
                 }
                 Woke::Frame => {}
             }
@@ -123,8 +125,8 @@ impl Host {
 
     async fn wait(&mut self, batch: &mut Vec<News>, poll: Instant) -> Woke {
         let tick = self.fleet.next_tick().map(|moment| Instant::now() + self.clock.until(moment));
-        let busy =
-            !self.shims.is_empty() || !self.fleet.queue().is_empty() || self.paper.in_trouble;
+        let waits = !self.fleet.queue().is_empty() || self.paper.in_trouble;
+        let busy = !self.shims.is_empty() || self.has_running() || waits;
         let has_room = self.journal.has_room();
         // What people want comes first. News are last but for the frame, which is looked at after each turn anyway: only
         // they can come faster than they are taken.
@@ -141,22 +143,40 @@ impl Host {
         }
     }
 
-    fn ask(&mut self, command: Command, reply: oneshot::Sender<Reply>) {
+    /// Says whether doors were last shown something that runs.
+    fn has_running(&self) -> bool {
+        self.end.snapshots.borrow().header.kpis.running > 0
+    }
+
+    fn ask(&mut self, asked: Asked) {
+        let Asked { command, given, reply } = asked;
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         self.replies.insert(ticket, reply);
-        self.apply(Event::Command { ticket, command });
+        let batches = self.fleet.batches();
+        let batch = new_batch(&command, |id| batches.iter().any(|batch| batch.id == *id));
+        let again = self.sent_again(&command);
+        let event = Event::Command { ticket, command };
+        let effects = self.decide(event);
+        if let Some(batch) = batch {
+            // Before anything is done about it: an agent that starts must find what it was given.
+            self.keep_given(&batch, given, |_| true);
+        } else if let Some(batch) = again {
+            let queue = self.fleet.queue().to_vec();
+            self.keep_given(&batch, given, |id| queue.contains(&id));
+        }
+        self.perform(effects);
     }
 
     pub(super) fn apply(&mut self, event: Event) {
-        let now = self.clock.now();
-        let effects = if self.recovering {
-            self.fleet.observe(now, event)
-        } else {
-            self.fleet.apply(now, event)
-        };
-        self.stale = true;
+        let effects = self.decide(event);
         self.perform(effects);
+    }
+
+    fn decide(&mut self, event: Event) -> Vec<Effect> {
+        let now = self.clock.now();
+        self.stale = true;
+        if self.recovering { self.fleet.observe(now, event) } else { self.fleet.apply(now, event) }
     }
 
     /// Appends the records, does what need not wait, and queues what must.
@@ -231,27 +251,6 @@ impl Host {
         }
     }
 
-    fn spawn(&mut self, id: AgentId) {
-        let stopped = self.shims.get(&id).is_some_and(|shim| shim.stop.is_some());
-        let order = (!stopped).then(|| self.order(id)).flatten();
-        match order.map(|order| self.launcher.order(order)) {
-            Some(Ok(())) => {}
-            Some(Err(_)) | None => self.never_began(id),
-        }
-    }
-
-    fn order(&self, id: AgentId) -> Option<Order> {
-        let task = Arc::clone(self.fleet.task(id)?);
-        let token =
-            self.fleet.options().strict_protocol.then(|| format!("{:016x}", fastrand::u64(..)));
-        Some(Order { id, dir: self.agent_dir(id), task, token })
-    }
-
-    pub(super) fn never_began(&mut self, id: AgentId) {
-        self.shims.remove(&id);
-        self.apply(Event::NeverBegan(id));
-    }
-
     fn take(&mut self, news: News) {
         match news {
             News::Launched(id, Ok(launched)) => self.launched(id, launched),
@@ -287,34 +286,6 @@ impl Host {
         if let Some(keys) = self.paper.mesh_keys() {
             self.apply(Event::MeshKeys(keys));
         }
-    }
-
-    fn launched(&mut self, id: AgentId, launched: Launched) {
-        let Launched { child, watch, started } = launched;
-        let watch = Arc::new(watch);
-        self.follow(id);
-        self.attend(id, watch, Some(Own { child, started }));
-    }
-
-    /// Waits for a shim that is there, and sends on what it was told meanwhile.
-    pub(super) fn attend(&mut self, id: AgentId, watch: Arc<Watch>, own: Option<Own>) {
-        let shim = self.shims.entry(id).or_default();
-        shim.watch = Some(Arc::clone(&watch));
-        shim.send_stop();
-        if self.fleet.task(id).is_some_and(|task| task.leftovers == Leftovers::Keep) {
-            self.keeps.store(true, Ordering::Relaxed);
-        }
-        let mark = super::mark(self.dir.id(), id);
-        let task = attend(
-            id,
-            self.agent_dir(id),
-            mark,
-            Arc::clone(&self.keeps),
-            watch,
-            own,
-            self.sender.clone(),
-        );
-        tokio::spawn(task);
     }
 
     pub(super) fn gone(&mut self, id: AgentId, gone: Gone) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::clock::Clock;
 use super::output;
-use super::recover::lost;
+use super::recover::{last_sign, lost};
 use crate::core::{AgentId, Command, Event, Fleet, Snapshot, Ticket};
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, FleetStanding, HostState, JournalError,
@@ -108,7 +108,7 @@ fn look_at(fleet: &mut Fleet, dir: &FleetDir, id: AgentId, clock: &Clock, hostle
     let owner_stop = agent_dir.has_owner_stop();
     let tree = match life {
         Life::Lives { .. } | Life::Elsewhere { .. } => {
-            apply(fleet, clock, Event::Started(id));
+            apply(fleet, clock, Event::Adopted(id, last_sign(&agent_dir)));
             None
         }
         Life::Ended(record) => Some(record.to_tree_end(owner_stop)),

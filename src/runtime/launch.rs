@@ -9,13 +9,18 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
+use super::given::Own;
 use super::news::News;
 use crate::adapters::{self, Invocation, Place};
 use crate::core::{AgentId, FleetId, Task};
-use crate::supervise::{self, AgentDir, Launched, Launcher, Spec};
+use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec};
 
 /// Orders that can wait. The core never has more agents than this, so sending one never blocks.
 const ORDERS: usize = 10_000;
+
+/// How often a start is tried for which the system is short of something, and how long between two times: a minute in all.
+const TRIES: u32 = 120;
+const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 /// One agent to start.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub(super) struct Order {
     pub(super) task: Arc<Task>,
     /// Token that lines of the line protocol must carry.
     pub(super) token: Option<String>,
+    /// What the submitter gave it.
+    pub(super) given: Own,
 }
 
 /// What all agents of a fleet have in common.
@@ -72,21 +79,51 @@ fn run(common: &Common, inbox: &Receiver<Order>, news: &Sender<News>) {
             // The host has gone: another one may start what is still waiting here.
             return;
         }
-        let id = order.id;
-        let told = if order.dir.has_owner_stop() {
-            News::Withdrawn(id)
-        } else {
-            News::Launched(id, launch(common, &order))
-        };
+        let told = launch_in_time(common, &order, news);
         if news.blocking_send(told).is_err() {
             return;
         }
     }
 }
 
-fn launch(common: &Common, order: &Order) -> Result<Launched, String> {
+/// Starts an agent, waiting a while for what the system is short of: other agents give it back when they end. Those that
+/// come after it would have to wait for the same.
+fn launch_in_time(common: &Common, order: &Order, news: &Sender<News>) -> News {
+    let id = order.id;
+    for tries in 1.. {
+        if order.dir.has_owner_stop() {
+            return News::Withdrawn(id);
+        }
+        match launch(common, order) {
+            Err(refused) if refused.passes && tries < TRIES && !news.is_closed() => {
+                // Nothing is polled, so this ends by its time-out only.
+                let _ = rustix::event::poll(&mut [], Some(&PAUSE));
+            }
+            launched => return News::Launched(id, launched.map_err(|refused| refused.why)),
+        }
+    }
+    News::Withdrawn(id)
+}
+
+/// Why an agent was not started.
+struct Refused {
+    why: String,
+    /// The system is short of something, so that it may be started later.
+    passes: bool,
+}
+
+impl From<String> for Refused {
+    fn from(why: String) -> Self {
+        Self { why, passes: false }
+    }
+}
+
+fn launch(common: &Common, order: &Order) -> Result<Launched, Refused> {
     let dir = &order.dir;
-    let refused = |what: &str, error: io::Error| format!("could not {what}: {error}");
+    let refused = |what: &str, error: io::Error| Refused {
+        why: format!("could not {what}: {error}"),
+        passes: is_want(&error),
+    };
     let place =
         Place { task_file: dir.task(), mesh: common.mesh.clone(), token: order.token.clone() };
     let adapter = adapters::adapter(&order.task.kind)
@@ -96,8 +133,50 @@ fn launch(common: &Common, order: &Order) -> Result<Launched, String> {
     supervise::prepare(dir).map_err(|error| refused("make the agent's folder", error))?;
     dir.write(&dir.task(), invocation.task_text.as_bytes())
         .map_err(|error| refused("write the task's file", error))?;
+    store_values(order)?;
     let spec = spec(common, order, invocation);
-    supervise::launch(&common.launcher, dir, &spec, None).map_err(|error| error.to_string())
+    let environment = order.given.environment.as_deref();
+    supervise::launch(&common.launcher, dir, &spec, environment).map_err(|error| {
+        let passes = match &error {
+            LaunchError::Spawn { source, .. } | LaunchError::Write { source, .. } => {
+                is_want(source)
+            }
+            LaunchError::NoShim | LaunchError::AlreadyBegan { .. } => false,
+        };
+        Refused { why: error.to_string(), passes }
+    })
+}
+
+/// Says whether the system is short of descriptors, processes or memory. Of a full disk an agent is told at once.
+fn is_want(error: &io::Error) -> bool {
+    let no_descriptor = io::Error::from(rustix::io::Errno::MFILE);
+    // What makes temporary files keeps the kind of the system's error and not its number.
+    let is_unnumbered = error.raw_os_error().is_none() && error.kind() == no_descriptor.kind();
+    let is_full = error.kind() == io::ErrorKind::StorageFull;
+    let is_refused = error.kind() == io::ErrorKind::WouldBlock;
+    is_unnumbered || is_refused || (supervise::is_shortage(error) && !is_full)
+}
+
+/// Puts the values of `--env K=V` where the shim takes them. An agent that would have to do without is not started.
+fn store_values(order: &Order) -> Result<(), String> {
+    let (dir, values) = (&order.dir, &order.given.values);
+    if !values.is_empty() {
+        dir.write_env(values)
+            .map_err(|error| format!("could not store the values of --env: {error}"))?;
+    }
+    let names = &order.task.env_stored;
+    if names.is_empty() {
+        return Ok(());
+    }
+    let stored = dir.stored_names();
+    let is_lost = |name: &&String| stored.as_ref().is_some_and(|stored| !stored.contains(*name));
+    match names.iter().find(is_lost) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "the value of --env {name} is not known any more, since another host was given it: queue the task again with \
+             it"
+        )),
+    }
 }
 
 /// Builds what the shim has to know.
@@ -139,7 +218,13 @@ mod tests {
         let dir = AgentDir::new(temp.path().join("0001"));
         let (orders, inbox) = sync_channel(1);
         orders
-            .send(Order { id: AgentId(1), dir: dir.clone(), task: Arc::new(task), token: None })
+            .send(Order {
+                id: AgentId(1),
+                dir: dir.clone(),
+                task: Arc::new(task),
+                token: None,
+                given: Own::default(),
+            })
             .unwrap();
         let (news, host) = tokio::sync::mpsc::channel(1);
         drop(host);

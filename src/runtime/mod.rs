@@ -5,6 +5,8 @@
 
 mod attend;
 mod clock;
+mod dispatch;
+mod given;
 mod halt;
 mod handle;
 mod host;
@@ -24,7 +26,8 @@ pub mod summary;
 use crate::core::{AgentId, FleetId};
 
 pub use clock::Clock;
-pub use handle::{FleetHandle, Gone, HostEnd, channel};
+pub(crate) use handle::Asked;
+pub use handle::{FleetHandle, Given, Gone, HostEnd, channel};
 pub use host::Host;
 pub use host_thread::{HostThread, StartError, new_loop};
 pub use inspect::{InspectError, Inspection, inspect};

@@ -11,10 +11,11 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Host {
     /// Begins to read an agent's output, after what was already learned from it.
-    pub(super) fn follow(&self, id: AgentId) {
+    pub(super) fn follow(&self, id: AgentId, is_adopted: bool) {
         let dir = self.agent_dir(id);
         if let Some((reader, offset)) = reader(&self.fleet, &dir, id) {
-            self.scan.follow(Follow { id, out: dir.out(), err: dir.err(), offset, reader });
+            let (out, err) = (dir.out(), dir.err());
+            self.scan.follow(Follow { id, out, err, offset, reader, is_adopted });
         }
     }
 }

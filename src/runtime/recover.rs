@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::time::Instant;
 
-use crate::core::{AgentId, Event, ProcessEnd, TreeEnd, Urgency};
+use crate::core::{AgentId, Event, Moment, ProcessEnd, TreeEnd, Urgency};
 use crate::supervise::{self, AgentDir, Life, Watch};
 
 use super::host::{Host, Shim};
@@ -30,12 +30,12 @@ impl Host {
     fn recover_one(&mut self, id: AgentId, restarted: bool) {
         let dir = self.agent_dir(id);
         self.shims.insert(id, Shim::default());
-        self.follow(id);
+        self.follow(id, true);
         let owner_stop = dir.has_owner_stop();
         match find(&dir) {
             Ok(Found::Lives(watch)) => {
                 self.stop_again(id);
-                self.apply(Event::Started(id));
+                self.apply(Event::Adopted(id, last_sign(&dir)));
                 self.attend(id, std::sync::Arc::new(watch), None);
             }
             Ok(Found::Gone(Life::NeverBegan)) if restarted => {
@@ -88,6 +88,16 @@ impl Host {
     }
 }
 
+/// Returns when an agent wrote last.
+pub(super) fn last_sign(dir: &AgentDir) -> Option<Moment> {
+    let written = |path| {
+        let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
+        let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Moment::default().after(since))
+    };
+    written(dir.out()).max(written(dir.err()))
+}
+
 /// What is found of an agent that the journal calls live.
 enum Found {
     Lives(Watch),
@@ -107,7 +117,7 @@ fn find(dir: &AgentDir) -> io::Result<Found> {
 }
 
 /// Makes the end of an agent whose shim left no record.
-pub(super) fn lost(at: crate::core::Moment, swept: Vec<String>, owner_stop: bool) -> TreeEnd {
+pub(super) fn lost(at: Moment, swept: Vec<String>, owner_stop: bool) -> TreeEnd {
     TreeEnd {
         end: ProcessEnd::Lost,
         timed_out: false,

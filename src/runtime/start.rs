@@ -4,22 +4,27 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::clock::Clock;
+use super::given::GivenTo;
 use super::handle::{FleetHandle, channel};
 use super::host::Host;
 use super::launch::{Common, LaunchThread};
 use super::news::{NEWS, News};
 use super::paper::Paper;
-use crate::core::{Effect, Fleet, FleetOptions, Moment};
+use crate::core::{AgentId, Effect, Fleet, FleetOptions, Hold, Moment};
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, HostLock, Journal, JournalError, Sequence, Taken,
 };
 use crate::supervise::{self, AgentDir, Launcher, Life};
 use crate::tail::scan::ScanWorker;
+
+/// A queue that waited for longer than this without a host does not go on by itself: its owner may have forgotten it.
+const FRESH: Duration = Duration::from_mins(10);
 
 /// What a host needs beside its fleet's folder.
 #[derive(Debug, Clone)]
@@ -85,7 +90,40 @@ impl Host {
         change: impl FnOnce(&FleetOptions) -> Result<FleetOptions, String>,
         setup: &Setup,
     ) -> Result<(Self, FleetHandle), HostError> {
-        let (lock, journal, mut fleet, clock) = take_over(&dir)?;
+        let (lock, journal, fleet, clock) = take_over(&dir)?;
+        Self::go_on((dir, lock, journal, fleet, clock), change, setup, Going::On)
+    }
+
+    /// Hosts a fleet that nobody told to go on, only to be watched: a new one begins, one whose host has just gone goes
+    /// on. But what the owner held or interrupted stays held, and so does a queue that has waited for more than ten
+    /// minutes, or through a restart of the machine, as [`crate::core::Hold::Back`].
+    pub fn open(dir: FleetDir, setup: &Setup) -> Result<(Self, FleetHandle), HostError> {
+        let lock = HostLock::take(&dir)?;
+        let path = dir.journal();
+        let (journal, records) = if path.symlink_metadata().is_ok() {
+            Journal::append_to(&path)?
+        } else {
+            (Journal::create(&path)?, Vec::new())
+        };
+        let Some((newest, _)) = records.last() else {
+            let clock = Clock::start(Moment::default());
+            let options = dir.read_file()?.options;
+            let (fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+            return Self::assemble(dir, lock, journal, fleet, clock, setup, effects);
+        };
+        let clock = Clock::start(*newest);
+        let fleet = Fleet::restore(dir.id().clone(), records);
+        let unchanged = |before: &FleetOptions| Ok(before.clone());
+        Self::go_on((dir, lock, journal, fleet, clock), unchanged, setup, Going::AsItWas)
+    }
+
+    fn go_on(
+        taken: (FleetDir, HostLock, Journal, Fleet, Clock),
+        change: impl FnOnce(&FleetOptions) -> Result<FleetOptions, String>,
+        setup: &Setup,
+        going: Going,
+    ) -> Result<(Self, FleetHandle), HostError> {
+        let (dir, lock, journal, mut fleet, clock) = taken;
         if let Some(host) = lives_elsewhere(&dir, &fleet) {
             return Err(Taken::Elsewhere { fleet: dir.id().clone(), host }.into());
         }
@@ -98,12 +136,31 @@ impl Host {
         {
             return Err(HostError::Options(format!("--cap: {}", refusal.0)));
         }
-        let effects = fleet.resume(clock.now(), options);
+        let restarted = file.boot_id != journal::boot_id();
+        let hold = match going {
+            Going::On => None,
+            Going::AsItWas => hold_found(&dir, &fleet, clock.now(), restarted),
+        };
+        let was_interrupted = matches!(fleet.hold(), Some(Hold::Interrupted(_)));
+        let mut effects = Vec::new();
+        if going == Going::On || (was_interrupted && hold.is_some()) {
+            effects.extend(fleet.resume(clock.now(), options));
+        } else {
+            fleet.carry_on(clock.now());
+        }
+        if let Some(hold) = hold.filter(|hold| fleet.hold().as_ref() != Some(hold)) {
+            effects.extend(fleet.hold_again(clock.now(), &hold));
+        }
         let (mut host, handle) = Self::assemble(dir, lock, journal, fleet, clock, setup, effects)?;
-        host.recover_agents(file.boot_id != journal::boot_id());
+        host.recover_agents(restarted);
         host.show(true);
-        let file =
-            FleetFile { host_name: journal::host_name(), boot_id: journal::boot_id(), ..file };
+        let file = FleetFile {
+            host_name: journal::host_name(),
+            boot_id: journal::boot_id(),
+            // Where an earlier host listened.
+            socket: None,
+            ..file
+        };
         // It only tells a later host what this one knew; without it that one looks more closely than it must.
         let _ = host.dir.write_file(&file);
         Ok((host, handle))
@@ -155,6 +212,7 @@ impl Host {
             sender,
             shims: HashMap::new(),
             keeps: Arc::default(),
+            given: GivenTo::default(),
             replies: HashMap::new(),
             tickets: 0,
             paper,
@@ -166,6 +224,33 @@ impl Host {
         };
         host.perform(effects);
         Ok((host, handle))
+    }
+}
+
+/// Whether the queue of a fleet that is taken over goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Going {
+    /// The owner said so.
+    On,
+    /// Nobody said anything.
+    AsItWas,
+}
+
+/// Returns how the queue that a host finds is to be held: as the owner has held it, or since when it waits.
+fn hold_found(dir: &FleetDir, fleet: &Fleet, now: Moment, restarted: bool) -> Option<Hold> {
+    let since = fleet.newest();
+    let never_began = |id: &AgentId| {
+        let life = supervise::life(&AgentDir::new(dir.agent(*id)));
+        matches!(life, Ok(Life::NeverBegan))
+    };
+    let waits = || !fleet.queue().is_empty() || fleet.live().iter().any(never_began);
+    match fleet.hold() {
+        Some(hold @ (Hold::Owner | Hold::Back(_))) => Some(hold),
+        Some(Hold::Interrupted(_)) if waits() => Some(Hold::Back(since)),
+        Some(Hold::Cap | Hold::NotSaved(_) | Hold::Interrupted(_)) | None => {
+            let is_old = restarted || now.since(since) > FRESH;
+            (is_old && waits()).then_some(Hold::Back(since))
+        }
     }
 }
 

@@ -33,17 +33,17 @@ pub enum StopError {
     /// The fleet could not be taken over.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// The decision could not be written down, so nothing was done.
-    #[error("could not write down the stop of {id}, so nothing was stopped: {source}")]
+    /// Live agents were told to end all the same, since a disk that takes nothing must not keep them running; what is
+    /// queued stays queued.
+    #[error(
+        "told {asked} running to end, but could not write that down, so nothing queued was cancelled: {why}"
+    )]
     NotWritten {
-        /// Which agent.
-        id: AgentId,
+        /// How many were told.
+        asked: usize,
         /// What the system says.
-        source: io::Error,
+        why: String,
     },
-    /// The decision could not be saved, so nothing was done.
-    #[error("nothing was stopped: {0}")]
-    NotSaved(String),
 }
 
 /// Stops the chosen agents of a fleet, all together. Returns when all have been told, not when they have ended.
@@ -64,22 +64,33 @@ pub fn stop(inspection: &Inspection, ids: &[AgentId]) -> Result<Stopped, StopErr
     }
     // Written for both doors: a host that lives reads it, and one that comes later knows whose decision it was. What is
     // queued comes first, so that no freed slot starts one of them.
+    let written = write_down(dir, &mut stopped);
+    if let Err(error @ StopError::Host(_)) = written {
+        return Err(error);
+    }
+    signal_all(dir, &stopped.asked);
+    written.map(|()| stopped)
+}
+
+/// Writes the decision down, where this process is the host for a moment into the journal as well.
+fn write_down(dir: &FleetDir, stopped: &mut Stopped) -> Result<(), StopError> {
+    let asked = stopped.asked.len();
+    let not_written = |why: String| StopError::NotWritten { asked, why };
     for id in stopped.cancelled.iter().chain(&stopped.asked) {
         let agent = AgentDir::new(dir.agent(*id));
         supervise::prepare(&agent)
             .and_then(|()| supervise::write_stop(&agent))
-            .map_err(|source| StopError::NotWritten { id: *id, source })?;
+            .map_err(|error| not_written(error.to_string()))?;
     }
-    match without_host(dir, &stopped) {
-        Ok(()) => {}
+    match without_host(dir, stopped) {
         Err(StopError::Host(HostError::Taken(Taken::Held { .. }))) => {
-            dir.nudge().map_err(|source| StopError::NotSaved(source.to_string()))?;
-            note_dispatched(dir, &mut stopped)?;
+            dir.nudge().map_err(|error| not_written(error.to_string()))?;
+            note_dispatched(dir, stopped)
         }
-        Err(error) => return Err(error),
+        Err(StopError::Host(error @ HostError::Taken(_))) => Err(error.into()),
+        Err(StopError::Host(error)) => Err(not_written(error.to_string())),
+        other => other,
     }
-    signal_all(dir, &stopped.asked);
-    Ok(stopped)
 }
 
 /// Finds those that the host has dispatched since they were seen in the queue. One whose start is decided after this
@@ -121,7 +132,8 @@ fn without_host(dir: &FleetDir, stopped: &Stopped) -> Result<(), StopError> {
         }
     }
     let sequence = journal.append(clock.now(), records);
-    journal.wait(sequence).map_err(|why| StopError::NotSaved(why.to_string()))
+    let asked = stopped.asked.len();
+    journal.wait(sequence).map_err(|why| StopError::NotWritten { asked, why: why.to_string() })
 }
 
 /// Tells shims to end their agents, all together. One that has gone meanwhile needs to hear nothing; one that is just

@@ -97,11 +97,7 @@ struct AgentSummary<'a> {
 #[expect(clippy::missing_panics_doc, reason = "it cannot fail, as the expect says")]
 pub fn summary_json(snapshot: &Snapshot, state: FleetStanding, fleet_dir: &Path) -> String {
     let header = &snapshot.header;
-    let duration = match (header.first_start, header.last_end.filter(|_| header.all_done)) {
-        (Some(start), Some(end)) => end.since(start),
-        (Some(start), None) => snapshot.at.since(start),
-        (None, _) => std::time::Duration::ZERO,
-    };
+    let duration = header.elapsed(snapshot.at).unwrap_or_default();
     let summary = Summary {
         version: VERSION,
         fleet: &header.fleet.0,

@@ -2,7 +2,7 @@
 //!
 //! What may go here: paths and guarded file access. What may not: what the files mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -108,6 +108,18 @@ impl AgentDir {
     /// Stores the values that a task was given with `--env K=V` until its agent has started.
     pub fn write_env(&self, values: &BTreeMap<String, String>) -> io::Result<()> {
         self.write(&self.env(), &serde_json::to_vec(values)?)
+    }
+
+    /// Returns the names of the values that are stored; `None` if they cannot be read, which the shim will say.
+    pub(crate) fn stored_names(&self) -> Option<BTreeSet<String>> {
+        match read_guarded(&self.env()).ok()? {
+            Found::Nothing => Some(BTreeSet::new()),
+            Found::Bytes(json) => {
+                let values: BTreeMap<String, String> = serde_json::from_slice(&json).ok()?;
+                Some(values.into_keys().collect())
+            }
+            Found::Foreign => None,
+        }
     }
 
     /// Deletes the stored values, for an agent that has started or never will.

@@ -101,6 +101,14 @@ impl Launcher {
         Ok(Self::new(program, Vec::new()))
     }
 
+    /// Returns a command that starts this program for something else than a shim, under a name by which people find it
+    /// among other processes, and without the mark of the agent that this process may be in.
+    pub fn to_other_command(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg0(name).args(&self.args).env_remove(MARK_VARIABLE).env_remove("FLEET_DEPTH");
+        command
+    }
+
     fn to_command(&self, dir: &AgentDir, spec: &Spec) -> Command {
         let mut command = Command::new(&self.program);
         command.arg0(format!("fleet: agent {}", spec.id));
@@ -259,6 +267,15 @@ mod tests {
         let launcher = Launcher::new("/nonexistent/fleet", Vec::new());
         let error = launch(&launcher, &dir, &spec, None).unwrap_err();
         assert!(matches!(error, LaunchError::AlreadyBegan { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn what_is_started_beside_agents_does_not_carry_their_mark() {
+        let command = Launcher::new("fleet", vec!["first".into()]).to_other_command("fleet");
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        assert_eq!(removed.len(), 2, "{command:?}");
+        assert!(removed.iter().any(|(name, _)| *name == MARK_VARIABLE), "{command:?}");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["first"]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use launch::{LaunchError, Launched, Launcher, launch, raise_nofile, reap};
 pub use life::{Life, exit_record, life, started};
 pub use processes::{adopt_orphans, sweep, sweep_with_orphans};
 pub use record::{ExitRecord, Started, StoppedBy};
-pub use shim::shim_main;
+pub use shim::{detach, shim_main};
 pub use spec::{MARK_VARIABLE, Spec, StdinFrom};
 pub use watch::{
     AgentWatch, Delivery, Watch, adopt, agent_watch, has_started, is_shortage, left_behind,

@@ -4,9 +4,11 @@
 //! What may go here: functions from values and snapshots to text, without escape sequences but those of `style`. What
 //! may not: reading files, clocks, the terminal; what only one door says.
 
+pub mod changed_files;
 pub mod plain_text;
 pub mod report_line;
 pub mod results;
 pub mod status_line;
 pub mod style;
 pub mod time_text;
+pub mod why;

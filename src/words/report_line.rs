@@ -209,6 +209,11 @@ fn hold_line(hold: &Hold, header: &Header) -> String {
     let queued = count(usize::try_from(header.kpis.queued).unwrap_or(usize::MAX), "task");
     match hold {
         Hold::Owner => format!("held: {queued} queued until it is released"),
+        Hold::Back(since) => format!(
+            "held: {queued} queued since {} (fleet resume {} goes on)",
+            time_text::local(*since, &jiff::tz::TimeZone::system()),
+            header.fleet
+        ),
         Hold::Cap => format!(
             "held at the cap: {queued} queued (fleet resume {} --cap USD goes on)",
             header.fleet
@@ -217,7 +222,7 @@ fn hold_line(hold: &Hold, header: &Header) -> String {
             format!("held ({signal}): {queued} not started (fleet resume {})", header.fleet)
         }
         Hold::NotSaved(why) => {
-            format!("not saved, so nothing starts: {}", cut_graphemes(&one_line(why), REASON))
+            format!("not saved, nothing starts: {}", cut_graphemes(&one_line(why), REASON))
         }
     }
 }

@@ -68,21 +68,26 @@ pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
 }
 
 /// Returns the rows of a batch in the order of its tasks.
-fn rows_of<'a>(view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'a Row> {
+pub(crate) fn rows_of<'a>(view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'a Row> {
     let mut rows: Vec<&Row> =
         snapshot.rows.iter().map(AsRef::as_ref).filter(|row| row.batch == view.batch.id).collect();
     rows.sort_by_key(|row| (row.index, row.id));
     rows
 }
 
-fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
-    let rows = rows_of(view, snapshot);
-    let dot = style.dot();
-    let status = match view.status {
+/// Returns how a batch stands in one word.
+pub(crate) fn status_word(status: BatchStatus) -> &'static str {
+    match status {
         BatchStatus::Running => "running",
         BatchStatus::Completed => "completed",
         BatchStatus::Error => "error",
-    };
+    }
+}
+
+fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
+    let rows = rows_of(view, snapshot);
+    let dot = style.dot();
+    let status = status_word(view.status);
     let title = format!(
         "=== {}{dot}{}{dot}{}{dot}{status} ===",
         view.batch.tag(),
@@ -112,7 +117,7 @@ fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Styl
 }
 
 /// Returns the reason for which all tasks of a batch failed, if it is the same one.
-fn common_cause(rows: &[&Row]) -> Option<String> {
+pub(crate) fn common_cause(rows: &[&Row]) -> Option<String> {
     let (first, others) = rows.split_first()?;
     let error = error(first)?;
     let same =
@@ -120,7 +125,8 @@ fn common_cause(rows: &[&Row]) -> Option<String> {
     same.then_some(error)
 }
 
-fn error(row: &Row) -> Option<String> {
+/// Returns why an agent is not done, cut, on one line.
+pub(crate) fn error(row: &Row) -> Option<String> {
     let end = row.end.as_ref().filter(|end| end.outcome != Outcome::Done)?;
     Some(cut_graphemes(&one_line(&end.error), ERROR)).filter(|error| !error.is_empty())
 }
@@ -139,20 +145,7 @@ fn task(
         style.painted_glyph(row.status)
     };
     let head: String = row.task.text.chars().take(GOAL * 16).collect();
-    let mut facts =
-        vec![row.status.as_str().replace('_', " "), time_text::duration(row.elapsed(snapshot.at))];
-    if row.steps > 0 {
-        let plural = if row.steps == 1 { "" } else { "s" };
-        facts.push(format!("{} step{plural}", thousands(row.steps)));
-    }
-    if truncated {
-        facts.push("TRUNCATED".to_owned());
-    }
-    match row.validated {
-        Some(true) => facts.push("tested".to_owned()),
-        Some(false) => facts.push("tests failed".to_owned()),
-        None => {}
-    }
+    let facts = facts(row, snapshot, truncated);
     let head = cut_graphemes(&one_line(&head), GOAL);
     let mut lines = vec![format!(
         "{icon} {}",
@@ -190,6 +183,25 @@ fn task(
         lines.push(style.text(&format!("  Log: {}", one_line(&files.log().to_string_lossy()))));
     }
     lines
+}
+
+/// Returns how it stands in a few words.
+fn facts(row: &Row, snapshot: &Snapshot, truncated: bool) -> Vec<String> {
+    let mut facts =
+        vec![row.status.as_str().replace('_', " "), time_text::duration(row.elapsed(snapshot.at))];
+    if row.steps > 0 {
+        let plural = if row.steps == 1 { "" } else { "s" };
+        facts.push(format!("{} step{plural}", thousands(row.steps)));
+    }
+    if truncated {
+        facts.push("TRUNCATED".to_owned());
+    }
+    match row.validated {
+        Some(true) => facts.push("tested".to_owned()),
+        Some(false) => facts.push("tests failed".to_owned()),
+        None => {}
+    }
+    facts
 }
 
 /// Returns a long answer as its first three quarters and its last one, cut between lines where there are any; where

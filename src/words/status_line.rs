@@ -31,10 +31,7 @@ pub fn status_line(snapshot: &Snapshot, now: Moment, style: Style, width: usize)
         parts.push(format!("{stalled} stalled?"));
     }
     parts.push(money(header, style));
-    if let Some(start) = header.first_start {
-        let until = header.last_end.filter(|_| header.all_done).unwrap_or(now);
-        parts.push(time_text::duration(until.since(start)));
-    }
+    parts.extend(header.elapsed(now).map(time_text::duration));
     let remaining = usize::try_from(kpis.running.saturating_add(kpis.queued)).unwrap_or(usize::MAX);
     if remaining > 0 {
         parts.push(format!("{} remaining", count(remaining, "task")));

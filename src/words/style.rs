@@ -65,7 +65,7 @@ impl Style {
                 Outcome::Timeout => self.pick("⏱", "T"),
                 Outcome::Cancelled => self.pick("⊘", "-"),
                 Outcome::Interrupted => self.pick("■", "!"),
-                Outcome::Stalled => self.pick("⌛", "~"),
+                Outcome::Stalled => self.pick("⋯", "~"),
                 Outcome::OverBudget => "$",
                 Outcome::Lost => "?",
                 Outcome::Dropped => self.pick("↓", "v"),
@@ -177,6 +177,16 @@ mod tests {
             assert_eq!(glyphs.len(), EVERY.len() - 2, "{glyphs:?}");
         }
         assert!(EVERY.iter().all(|status| Style::PLAIN.glyph(*status).is_ascii()));
+    }
+
+    #[test]
+    fn every_glyph_takes_one_cell_so_that_columns_stand_below_each_other() {
+        for style in [Style::PLAIN, Style { unicode: true, ..Style::PLAIN }] {
+            for status in EVERY {
+                let glyph = style.glyph(status);
+                assert_eq!(crate::words::plain_text::cells(glyph), 1, "{glyph}");
+            }
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ mod run_words;
 #[cfg(test)]
 mod runtime;
 #[cfg(test)]
+mod socket;
+#[cfg(test)]
 mod supervise;
 #[cfg(test)]
 mod tidy;

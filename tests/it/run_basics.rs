@@ -26,6 +26,18 @@ fn three_commands_end_as_they_did() {
     world.assert_nothing_runs();
 }
 
+/// What the system is short of is given back by agents that end.
+#[test]
+fn agents_for_which_there_are_no_descriptors_left_wait_and_do_not_fail() {
+    let world = World::new();
+    let mut command = world.command("sh");
+    command.args(["-c", "ulimit -n 40; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_fleet")]);
+    command.args(["run", "--json", "--agent", "sh", "-j", "30"]).args(["sleep 1"; 30]);
+    let ran = world.start_command(command).end().expect_code(0);
+    assert_eq!(ran.column("status"), ["done"; 30], "{ran:#?}");
+    world.assert_nothing_runs();
+}
+
 /// C-76, C-82: the summary has every field that the design names, upstream's among them, without a terminal.
 #[test]
 fn the_summary_has_every_field() {

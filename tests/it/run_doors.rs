@@ -224,6 +224,21 @@ fn a_full_disk_behind_stdout_is_told() {
     }
 }
 
+/// What fills the disk must be stoppable on the full disk. A limit on the size of files stands for one.
+#[test]
+fn an_agent_is_stopped_although_nothing_can_be_written_down() {
+    let world = World::new();
+    let live = world.start(&["run", "--json", "--agent", "sh", "echo 1 >> ran; exec sleep 1000"]);
+    world.wait_lines("ran", 1);
+    let mut command = world.command("sh");
+    let limited = "(trap '' XFSZ; ulimit -f 0; exec \"$0\" stop all 2>&1) | cat; exit 0";
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_fleet")]);
+    let said = world.start_command(command).end().stdout;
+    assert!(said.contains("told 1 running to end, but could not write that down"), "{said}");
+    let ran = live.end().expect_code(1);
+    assert_eq!(ran.column("status"), ["interrupted"], "nobody knows whose word it was: {ran:#?}");
+}
+
 #[test]
 fn a_fleet_that_cannot_be_read_is_neither_resumed_nor_taken_for_none() {
     let world = World::new();

@@ -264,7 +264,7 @@ fn a_run_whose_tasks_cannot_be_saved_says_so_starts_nothing_and_heeds_a_signal()
     let live = world.start_command(command);
     wait_until("the trouble is told", GENEROUS, || {
         let said = live.stderr();
-        if said.contains("not saved, so nothing starts") { Ok(()) } else { Err(said) }
+        if said.contains("not saved, nothing starts") { Ok(()) } else { Err(said) }
     });
     live.signal(Signal::TERM);
     let ran = live.end().expect_code(143);

@@ -13,6 +13,7 @@ const MOST_LINES: usize = 400;
 const ARROWS: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("adapters", &["core"]),
+    ("demo", &["adapters", "core"]),
     ("journal", &["adapters", "core"]),
     ("tail", &["adapters", "core"]),
     ("supervise", &["adapters", "core"]),

@@ -98,15 +98,68 @@ fn two_names_for_the_fleet_must_agree() {
     assert_eq!(which_fleet(&GlobalArguments::default(), Some("m2x")), Ok(Some("m2x")));
 }
 
+#[track_caller]
+fn screen(words: &[&str]) -> ScreenArguments {
+    let arguments = parse_words(words).unwrap();
+    assert!(arguments.action.is_none(), "{words:?}: {:?}", arguments.action);
+    arguments.screen
+}
+
 #[test]
-fn without_a_subcommand_the_help_is_the_complaint() {
-    let help = refusal(&[]);
-    assert!(help.contains("run") && help.contains("resume") && help.contains("results"), "{help}");
+fn without_a_subcommand_the_words_are_tasks_of_the_screen() {
+    assert_eq!(screen(&[]), ScreenArguments::default());
+    let given =
+        screen(&["fix the tests", "run", "--agent", "sh", "-j", "2", "--new", "--", "{task}"]);
+    assert_eq!(given.run.tasks, ["fix the tests", "run"]);
+    assert_eq!(given.run.task.agent.as_deref(), Some("sh"));
+    assert_eq!((given.run.limits.max_parallel, given.new), (Some(Parallel(Some(2))), true));
+    assert_eq!(given.run.after, ["{task}"]);
+    for words in [
+        &["--agent", "sh", "true"][..],
+        &["README.md", "--", "echo", "{task}"],
+        &["--state-dir", "/s", "fix it"],
+        &["frobnicate", "--agent", "sh"],
+    ] {
+        assert_eq!(screen(words).run.tasks.len(), 1, "{words:?}");
+    }
+}
+
+#[test]
+fn attach_takes_the_beginning_of_an_id() {
+    let attached = |words: &[&str]| match parse_words(words).unwrap().action {
+        Some(Action::Attach(attach)) => attach.which,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        (attached(&["attach"]), attached(&["attach", "k3f"])),
+        (None, Some("k3f".to_owned()))
+    );
+}
+
+#[test]
+fn a_misspelt_subcommand_is_no_task() {
+    for (words, parts) in [
+        (
+            &["rnu"][..],
+            &["no subcommand rnu", "did you mean fleet run?", "fleet --agent KIND rnu"][..],
+        ),
+        (&["rnu", "a task"], &["did you mean fleet run?"]),
+        (&["atach", "k3f", "--agent", "sh"], &["did you mean fleet attach?"]),
+        (&["--state-dir", "/s", "reslts"], &["did you mean fleet results?"]),
+        (&["--state-dir=/s", "logs", "7"], &["no subcommand logs (there are run, attach, "]),
+        (&["frobnicate"], &["no subcommand frobnicate (there are run, "]),
+        (&["rnu", "--json"], &["did you mean fleet run?"]),
+    ] {
+        let sentence = refusal(words);
+        for part in parts {
+            assert!(sentence.contains(part), "{words:?}: {sentence:?} lacks {part:?}");
+        }
+    }
 }
 
 #[test]
 fn help_of_every_subcommand_has_examples() {
-    for name in ["run", "resume", "ls", "stop", "results"] {
+    for name in ["run", "attach", "resume", "ls", "stop", "results"] {
         let Err(Stop::Asked(help)) = parse_words(&[name, "--help"]) else { panic!("{name}") };
         assert!(help.contains("Examples:\n  fleet "), "{help}");
     }
@@ -119,6 +172,12 @@ fn wrong_usage_is_one_clear_sentence() {
         (&["run", "a", "--agnet", "sh"], &["--agnet", "--agent"]),
         (&["rnu", "a"], &["rnu", "run"]),
         (&["frobnicate"], &["frobnicate", "results"]),
+        (&["--json"], &["--json", "fleet run --json"]),
+        (&["fix it", "--json"], &["--json", "fleet run --json"]),
+        (&["--new", "--fleet", "k3f"], &["--new", "--fleet"]),
+        (&["--new", "run", "a b"], &["fleet run --agent sh"]),
+        (&["--agent", "sh", "ls"], &["fleet run --agent sh"]),
+        (&["run", "a", "--new"], &["--new"]),
         (&["run", "--fix the bug"], &["'--fix the bug'", "-f"]),
         (&["run", "-x"], &["-x", "-f"]),
         (&["run", "a", "-j", "0"], &["--max-parallel", "'0'", "at least 1"]),

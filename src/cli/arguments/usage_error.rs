@@ -8,15 +8,6 @@ pub fn sentence(error: &clap::Error) -> String {
     let value = || context(error, ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_argument(error, &argument()),
-        ErrorKind::InvalidSubcommand => {
-            let word = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
-            match context(error, ContextKind::SuggestedSubcommand) {
-                Some(near) => format!("no subcommand {word} (did you mean {near}?)"),
-                None => format!(
-                    "no subcommand {word} (there are run, resume, ls, stop, results; a task goes after 'fleet run')"
-                ),
-            }
-        }
         ErrorKind::ValueValidation => {
             let clause = std::error::Error::source(error).map(ToString::to_string);
             match clause {

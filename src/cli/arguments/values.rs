@@ -54,6 +54,12 @@ pub(super) fn number_from(least: u32, text: &str) -> Result<u32, String> {
     }
 }
 
+/// Reads how many times as fast something is played.
+pub(super) fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.1..=100.0).contains(speed));
+    speed.ok_or_else(|| "is no speed (a number from 0.1 to 100)".to_owned())
+}
+
 pub(super) fn at_least_zero(text: &str) -> Result<u32, String> {
     number_from(0, text)
 }

@@ -45,15 +45,15 @@ impl<'a> Defaults<'a> {
         Self { arguments, after, context, around, kinds }
     }
 
-    /// Makes the task of an entry. The error is a sentence that begins with the entry's place.
+    /// Makes the task of an entry.
     pub(super) fn task(
         &self,
         entry: Entry,
         notes: &mut Vec<String>,
-    ) -> Result<PlannedTask, String> {
+    ) -> Result<PlannedTask, Refusal> {
         let place = entry.place.clone();
-        let at = |clause: String| format!("{}: {clause}", where_is(&place));
-        let program = self.program(&entry, notes).map_err(|error| error.sentence(&place))?;
+        let at = Refusal::Entry;
+        let program = self.program(&entry, notes)?;
         let kind = AgentKind(program.kind);
         let traits = (self.kinds.traits)(&kind).ok_or_else(|| {
             at(format!("no agent kind {}{}", one_line(&kind.0), hint(&kind.0, self.kinds.names)))
@@ -62,9 +62,9 @@ impl<'a> Defaults<'a> {
             .task
             .or_else(|| program.command.as_ref().map(|words| words.join(" ")))
             .unwrap_or_default();
-        check_text(&text, traits.prompt).map_err(&at)?;
+        check_text(&text, traits.prompt).map_err(at)?;
         let arguments = self.arguments;
-        let env = self.env(&entry.env).map_err(&at)?;
+        let env = self.env(&entry.env).map_err(at)?;
         let task = Task {
             text,
             traits,
@@ -77,7 +77,7 @@ impl<'a> Defaults<'a> {
             read_only: entry.read_only.unwrap_or(arguments.read_only),
             allow_shell: entry.allow_shell.unwrap_or(arguments.allow_shell),
             allow_web: entry.allow_web.unwrap_or(arguments.allow_web),
-            root: self.root(entry.root).map_err(&at)?,
+            root: self.root(entry.root).map_err(at)?,
             env_names: names(&env, false),
             env_stored: names(&env, true),
             budget: entry.budget_usd.or(arguments.budget),
@@ -87,8 +87,8 @@ impl<'a> Defaults<'a> {
             context: entry.context.or_else(|| self.context.clone()),
             kind,
         };
-        check_words(&task).map_err(&at)?;
-        (self.kinds.check)(&task).map_err(&at)?;
+        check_words(&task).map_err(at)?;
+        (self.kinds.check)(&task).map_err(at)?;
         Ok(PlannedTask { task, env, place })
     }
 
@@ -182,16 +182,18 @@ impl<'a> Defaults<'a> {
     }
 }
 
-/// What is wrong with the choice of a program.
-enum Refusal {
-    /// With one entry; a clause about it.
+/// Why there is no task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Because of this entry; a clause about it.
     Entry(String),
-    /// With the whole command; a sentence.
+    /// Because of the whole command; a sentence.
     Whole(String),
 }
 
 impl Refusal {
-    fn sentence(self, place: &Place) -> String {
+    /// Returns a sentence, which begins with the entry's place if it is about the entry.
+    pub(super) fn sentence(self, place: &Place) -> String {
         match self {
             Self::Entry(clause) => format!("{}: {clause}", where_is(place)),
             Self::Whole(sentence) => sentence,

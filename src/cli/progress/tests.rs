@@ -11,7 +11,7 @@ use crate::core::testing::{end, row, snapshot};
 use crate::core::{
     Answer, Command, NanoUsd, Outcome, Question, QuestionId, Refusal, Reply, Row, Status,
 };
-use crate::runtime::{HostEnd, channel};
+use crate::runtime::{Asked, HostEnd, channel};
 use crate::words::style::Style;
 
 const TERMINAL: Style = Style { terminal: true, colour: false, unicode: true };
@@ -315,7 +315,7 @@ impl Table {
 
     /// Takes the command that came, and answers it.
     async fn reply(&mut self, reply: Reply) -> Command {
-        let (command, answer) = self.host.commands.recv().await.unwrap();
+        let Asked { command, reply: answer, .. } = self.host.commands.recv().await.unwrap();
         answer.send(reply).unwrap();
         settle().await;
         command
@@ -441,7 +441,7 @@ async fn without_a_terminal_the_queue_stays_held() {
         let mut display = Display::new(&mut out, TERMINAL, &|| 100);
         watch_and_ask(handle, &mut display, Some(&mut Keys(vec![]))).await
     });
-    let (command, _) = host.commands.recv().await.unwrap();
+    let Asked { command, .. } = host.commands.recv().await.unwrap();
     assert_eq!(command, Command::Answer(QuestionId(1), Answer::Hold));
     watching.abort();
 }
@@ -456,7 +456,7 @@ async fn a_question_that_nobody_would_see_is_not_asked() {
         let openings = vec![Opening::Ready(OpenInput::of(pieces))];
         watch_and_ask(handle, &mut display, Some(&mut Keys(openings))).await
     });
-    let (command, _) = host.commands.recv().await.unwrap();
+    let Asked { command, .. } = host.commands.recv().await.unwrap();
     assert_eq!(command, Command::Answer(QuestionId(1), Answer::Hold));
     watching.abort();
 }
@@ -474,14 +474,14 @@ async fn the_next_question_is_asked_anew() {
         watch_and_ask(handle, &mut display, Some(&mut Keys(openings))).await
     });
     one.send(b"\n".to_vec()).await.unwrap();
-    host.commands.recv().await.unwrap().1.send(Reply::Done(1)).unwrap();
+    host.commands.recv().await.unwrap().reply.send(Reply::Done(1)).unwrap();
     settle().await;
     assert!(one.is_closed(), "nothing is read once the question is closed");
     let mut again = asked(2, vec![done(1), queued(2)]);
     again.question.as_mut().unwrap().id = QuestionId(2);
     host.snapshots.send_replace(Arc::new(again));
     two.send(b"d\n".to_vec()).await.unwrap();
-    let (command, _) = host.commands.recv().await.unwrap();
+    let Asked { command, .. } = host.commands.recv().await.unwrap();
     assert_eq!(command, Command::Answer(QuestionId(2), Answer::Drop));
     watching.abort();
 }

@@ -45,10 +45,7 @@ pub(super) fn entries(file: &str, text: &str) -> Result<Vec<Entry>, InputError> 
             }
         }
     }
-    entries.sort_by_key(|entry| match entry.place {
-        super::Place::Line { line, .. } => line,
-        super::Place::Argument(_) => 0,
-    });
+    entries.sort_by_key(|entry| entry.place.line());
     Ok(entries)
 }
 

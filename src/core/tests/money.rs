@@ -79,7 +79,8 @@ fn a_reached_cap_asks_once_and_a_new_cap_goes_on_while_a_drop_lets_runners_finis
     let snapshot = story.snapshot();
     let question = snapshot.question.expect("it is open");
     assert_eq!((question.id, question.queued, question.committed), (Q1, 2, cents(101)));
-    assert_eq!((question.cap, question.default), (cents(100), cents(201)));
+    // What runs may need 0.99 more, and the next one 1.00.
+    assert_eq!((question.cap, question.default), (cents(100), cents(300)));
     assert_eq!(snapshot.header.kpis.cost, cents(101));
     let raise = answer(Q1, Answer::Raise(cents(300)));
     assert_eq!(story.clone().does(raise), [Effect::Spawn(A3)]);
@@ -321,6 +322,17 @@ fn the_question_estimates_what_the_queue_would_cost() {
     assert_eq!(question.default, cents(220));
 }
 
+/// No queued task can cost more than its budget, whatever those before it cost on average.
+#[test]
+fn the_queue_is_never_estimated_above_the_sum_of_its_budgets() {
+    let dear = |text| Task { budget: Some(cents(25)), ..free(text) };
+    let tasks = vec![free("one"), dear("two"), dear("three"), free("four")];
+    let (mut story, _) = play(options(1, Some(cents(100))), vec![submit(1, tasks)]);
+    story.ends_costing(A1, cents(120));
+    let question = story.snapshot().question.expect("it is open");
+    assert_eq!(question.queue_estimate, Some(cents(25 + 25 + 120)));
+}
+
 #[test]
 fn a_hard_cap_that_is_set_below_what_is_spent_stops_live_agents_at_once() {
     let options = FleetOptions { cap_hard: true, ..options(1, None) };
@@ -364,4 +376,21 @@ fn each_question_keeps_its_own_answer() {
     assert_eq!(story.asks(answer(Q2, Answer::Drop)), second);
     let mut restored = story.restored();
     assert_eq!(restored.asks(answer(Q1, Answer::Drop)), first);
+}
+
+#[test]
+fn the_proposed_cap_lets_the_next_task_start_beside_those_that_run() {
+    let tasks = vec![
+        free("dear"),
+        budgeted("runs on", cents(300)),
+        budgeted("waits", cents(250)),
+        budgeted("waits too", cents(250)),
+    ];
+    let (mut story, _) = play(options(2, Some(cents(350))), vec![submit(1, tasks)]);
+    let effects = story.ends_costing(A1, cents(360));
+    assert_eq!(spawned(&effects), []);
+    let question = story.snapshot().question.expect("the cap is reached");
+    assert_eq!(question.default, cents(360 + 300 + 250), "more than a dollar is needed");
+    let effects = story.does(answer(question.id, Answer::Raise(question.default)));
+    assert_eq!(spawned(&effects), [A3]);
 }

@@ -172,3 +172,60 @@ fn a_look_at_a_fleet_starts_nothing_asks_nothing_and_drops_nothing() {
     assert_eq!(statuses, [Status::Ended(Outcome::Done), Status::Queued]);
     assert_eq!(story.snapshot().question, None);
 }
+
+/// Nobody has decided anything yet, so the queue waits until somebody does, also after one more restart.
+#[test]
+fn a_queue_that_was_found_waiting_waits_for_the_owners_word() {
+    let (story, _) = play(options(1, None), vec![submit(1, vec![free("one"), free("two")])]);
+    let mut story = story.restored();
+    let since = Moment(7);
+    let (now, options) = (Moment(1_000_000), options(1, None));
+    drop(story.fleet.resume(now, options));
+    let held = story.fleet.hold_again(now, &Hold::Back(since));
+    assert_eq!(held, [Effect::Record(Record::HeldBack(since))]);
+    drop(story.fleet.observe(now, Event::NeverBegan(A1)));
+    assert_eq!(story.fleet.settle_resumed(now), []);
+    let seen = story.snapshot();
+    assert_eq!(seen.header.hold, Some(Hold::Back(since)));
+    assert!(seen.rows.iter().all(|row| row.phase == Phase::Waits(Waits::Hold)), "{seen:?}");
+    let effects = story.does(command(Command::Release));
+    assert!(effects.contains(&Effect::Spawn(A1)), "{effects:?}");
+    assert_eq!(story.snapshot().header.hold, None);
+}
+
+#[test]
+fn a_host_that_nobody_told_to_go_on_keeps_held_kinds_holds_and_the_deadline() {
+    let minute = Duration::from_mins(1);
+    let options = FleetOptions { deadline: Some(minute), ..options(1, None) };
+    let (mut story, _) = play(options, vec![submit(1, vec![paid("task"); 5])]);
+    for id in [A1, A2, A3] {
+        story.fails_with(id, ExitReason::Auth);
+    }
+    // The slot is free before the output has been read, so one more has started by then.
+    story.ends(A4, 0);
+    let last = AgentId(5);
+    let waits = story.row(last).phase;
+    assert!(matches!(waits, Phase::Waits(Waits::Kind(_))), "{waits:?}");
+    story.does(command(Command::Hold));
+    let mut new = story.restored();
+    new.fleet.carry_on(new.now);
+    assert_eq!(spawned(&new.fleet.settle_resumed(new.now)), []);
+    assert_eq!(new.snapshot().header.hold, Some(Hold::Owner));
+    new.fleet.held = false;
+    assert_eq!(new.row(last).phase, waits);
+    new.tick_after(minute);
+    assert!(new.snapshot().header.past_deadline);
+}
+
+#[test]
+fn an_agent_that_is_adopted_has_been_quiet_for_as_long_as_it_was() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("one")])]);
+    story.does(Event::Started(A1));
+    let started = story.now;
+    story.wait(Duration::from_mins(1));
+    for (sign, progress) in [(None, started), (Some(Moment(31_000)), Moment(31_000))] {
+        let mut new = story.restored();
+        new.does(Event::Adopted(A1, sign));
+        assert_eq!((new.status(A1), new.row(A1).progress), (Status::Running, Some(progress)));
+    }
+}

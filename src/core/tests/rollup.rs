@@ -124,6 +124,9 @@ fn a_row_says_how_much_of_the_output_is_still_to_be_read() {
     story.does(gone(A1, 0));
     story.does(Event::Behind(A1, 1_200_000_000));
     assert_eq!(story.row(A1).phase, Phase::Reading(1_200_000_000));
+    // Its time stands still: what ran has ended.
+    let later = story.now.after(Duration::from_mins(1));
+    assert_eq!(story.row(A1).elapsed(later), Duration::from_secs(1));
     assert_eq!(story.status(A1), Status::Ending);
 }
 

@@ -190,11 +190,12 @@ fn every_state_word_survives_its_text() {
     assert_eq!(survive(phases.into_iter().chain(waits.map(Phase::Waits))), 7);
     let holds = [
         Hold::Owner,
+        Hold::Back(Moment(5)),
         Hold::Cap,
         Hold::Interrupted("SIGINT".to_owned()),
         Hold::NotSaved("full".to_owned()),
     ];
-    assert_eq!(survive(holds), 4);
+    assert_eq!(survive(holds), 5);
 }
 
 #[test]
@@ -253,6 +254,7 @@ fn every_record_survives_as_one_line_of_the_journal() {
         Record::Asked(Q1),
         Record::Withdrawn(Q2),
         Record::Held,
+        Record::HeldBack(Moment(5)),
         Record::Released,
         Record::KindHeld("claude".to_owned(), "auth".to_owned()),
         Record::Order(vec![A3, A2]),
@@ -265,5 +267,5 @@ fn every_record_survives_as_one_line_of_the_journal() {
     records.extend(reasons.map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
     records.extend(answers().map(|answer| Record::Answered(Q1, answer)));
-    assert_eq!(survive(records), 22);
+    assert_eq!(survive(records), 23);
 }

@@ -1,5 +1,7 @@
 //! Stories about stopping: one, all, twice, at every stage of an agent's life.
 
+use std::time::Duration;
+
 use super::support::*;
 use crate::core::*;
 
@@ -173,4 +175,26 @@ fn a_stopped_agent_keeps_what_it_had_shown() {
     let row = story.row(A1);
     assert_eq!((row.cost, row.steps), (Some(cents(6)), 1));
     assert_eq!(story.snapshot().header.spent, cents(6));
+}
+
+/// C-57: also when the stop is heard of before the end.
+#[test]
+fn an_agent_that_had_ended_by_itself_before_it_was_asked_to_was_not_stopped() {
+    let mut story = three_with(1);
+    story.does(Event::Started(A1));
+    let at = story.now;
+    story.wait(Duration::from_millis(5));
+    story.does(stop(A1));
+    let early = TreeEnd { at, ..tree(ProcessEnd::Code(0)) };
+    story.does(Event::TreeGone(A1, early));
+    story.does(scanned(A1));
+    assert_eq!(story.status(A1), Status::Ended(Outcome::Done));
+    story.does(Event::Started(A2));
+    let at = story.now;
+    story.wait(Duration::from_millis(5));
+    story.does(stop(A2));
+    let asked = TreeEnd { at, signalled: true, ..tree(ProcessEnd::Code(0)) };
+    story.does(Event::TreeGone(A2, asked));
+    story.does(scanned(A2));
+    assert_eq!(story.status(A2), Status::Ended(Outcome::Cancelled), "it was told to");
 }

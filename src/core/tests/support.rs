@@ -151,8 +151,13 @@ impl Story {
         }
     }
 
-    /// Applies one event and returns all effects.
-    pub(super) fn apply(&mut self, event: Event) -> Vec<Effect> {
+    /// Applies one event and returns all effects. A tree of which nothing else is said ends now.
+    pub(super) fn apply(&mut self, mut event: Event) -> Vec<Effect> {
+        if let Event::TreeGone(_, tree) = &mut event
+            && tree.at == Moment(0)
+        {
+            tree.at = self.now;
+        }
         let effects = self.fleet.apply(self.now, event);
         self.keep(&effects);
         effects

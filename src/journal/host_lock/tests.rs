@@ -26,7 +26,7 @@ fn the_lock_is_held_until_it_is_dropped_and_names_its_holder() {
     assert_eq!(
         HostLock::take(&fleet_dir).unwrap_err().to_string(),
         format!(
-            "fleet a0000000 has a host already (process {here}): `fleet results a0000000` shows it"
+            "fleet a0000000 has a host already (process {here}): `fleet attach a0000000` opens the screen on it"
         )
     );
     drop(lock);

@@ -48,6 +48,7 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         phase: Phase::Works,
         stalled: false,
         started: None,
+        ran: None,
         progress: None,
         steps: 0,
         tokens: Tokens::default(),

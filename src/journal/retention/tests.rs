@@ -120,6 +120,26 @@ fn many_young_fleets_are_read_and_the_first_to_end_goes() {
 }
 
 #[test]
+fn the_socket_that_a_killed_host_left_goes_with_its_fleet_and_no_other_file_does() {
+    let state = state();
+    let place = TempDir::new().unwrap();
+    for is_socket in [true, false] {
+        let fleet_dir = state.fleet(0);
+        let path = place.path().join("s");
+        if is_socket {
+            drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        } else {
+            fs::write(&path, "kept").unwrap();
+        }
+        let file = fleet_dir.read_file().unwrap();
+        let named = crate::journal::FleetFile { socket: Some(path.clone()), ..file };
+        fleet_dir.write_file(&named).unwrap();
+        delete(&state.state_dir, &fleet_dir).unwrap();
+        assert_eq!(path.exists(), !is_socket);
+    }
+}
+
+#[test]
 fn what_an_earlier_deletion_left_is_removed_and_links_are_not_followed() {
     let state = state();
     let outside = TempDir::new().unwrap();

@@ -113,7 +113,7 @@ async fn trouble_is_told_in_a_sentence_and_everything_waits() {
     let error = journal.settled(sequence).await.unwrap_err();
     assert_eq!(
         &*error,
-        "could not write the journal /dev/full: No space left on device (os error 28): mend that, and it goes on by itself"
+        "No space left on device (os error 28): could not write the journal /dev/full: mend that, and it goes on by itself"
     );
     assert_eq!(journal.saved().borrow().through, Sequence(0));
     journal.retry();

@@ -23,6 +23,12 @@ const EXEC_WORD: &str = "agent-exec";
 /// Exit code of a shim that could not even write down why.
 const HOPELESS: u8 = 70;
 
+/// Leaves the session of whoever started this process and closes what was inherited above the standard streams. Must
+/// come before anything is opened and any thread is started.
+pub fn detach() {
+    start::detach();
+}
+
 /// Runs the shim if this process was started as one; `None` otherwise. Must come first in `main`: nothing may have been
 /// opened, and no thread started.
 pub fn shim_main() -> Option<ExitCode> {

@@ -42,11 +42,16 @@ pub(super) struct Agent {
 
 /// Leaves the session of whoever started the shim, adopts all descendants, and closes what was inherited.
 pub(super) fn isolate() {
-    // Fails only if the shim leads a group already, in which case no terminal's signals reach it either.
-    let _ = setsid();
+    detach();
     #[cfg(target_os = "linux")]
     // Any number that is not zero switches it on; refusal would only cost the sweep of escaped descendants.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Leaves the session of whoever started this process, and closes what was inherited above the standard streams.
+pub(super) fn detach() {
+    // Fails only if this process leads a group already, in which case no terminal's signals reach it either.
+    let _ = setsid();
     close_inherited();
 }
 

@@ -21,7 +21,7 @@ pub(super) fn size(path: &Path) -> io::Result<u64> {
 }
 
 /// Opens a regular file for reading; never follows a link and never waits for a pipe's other end.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+pub(in crate::tail) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -33,7 +33,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Reads into the buffer from `offset` on, until it is full or the file ends; returns how many bytes that were.
-pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(in crate::tail) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0_usize;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, offset.saturating_add(filled as u64)) {

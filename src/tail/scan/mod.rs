@@ -3,7 +3,7 @@
 //! What may go here: one agent's scanner, the worker that shares its time among them. What may not: the screen's
 //! view of a file, the meaning of a line.
 
-mod files;
+pub(in crate::tail) mod files;
 mod scanner;
 mod sizes;
 mod worker;

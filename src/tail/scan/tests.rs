@@ -44,7 +44,14 @@ impl Files {
     }
 
     fn follow(&self, id: AgentId, kind: &str) -> Follow {
-        Follow { id, out: self.out(), err: self.err(), offset: 0, reader: reader(kind) }
+        Follow {
+            id,
+            out: self.out(),
+            err: self.err(),
+            offset: 0,
+            reader: reader(kind),
+            is_adopted: false,
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Follow {
     pub offset: u64,
     /// Reads its lines.
     pub reader: Box<dyn LineReader>,
+    /// What it has written until now was there before anybody looked, and is no sign of life.
+    pub is_adopted: bool,
 }
 
 impl fmt::Debug for Follow {
@@ -232,8 +234,11 @@ impl<N: FnMut(News)> Worker<N> {
         for id in orders.forget {
             self.agents.remove(&id);
         }
-        for Follow { id, out, err, offset, reader } in orders.follow {
-            let scanner = Scanner::new(out, err, offset, reader);
+        for Follow { id, out, err, offset, reader, is_adopted } in orders.follow {
+            let mut scanner = Scanner::new(out, err, offset, reader);
+            if is_adopted {
+                let _ = scanner.look();
+            }
             let is_ready = self.ready.contains(&id);
             let followed = Followed { scanner, is_ready, is_finishing: false, told: offset };
             self.agents.insert(id, followed);

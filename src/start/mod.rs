@@ -1,0 +1,27 @@
+//! Puts the program together: what this process is, which door it opens, on which fleet, with which host.
+//!
+//! What may go here: composition of the layers below, which is why this may name all of them. What may not: rules of the
+//! fleet, parsing, drawing, the wire.
+
+use std::process::ExitCode;
+
+use crate::cli::arguments::Arguments;
+use crate::cli::{self, Failure};
+
+mod connect;
+mod host;
+mod join;
+mod serving;
+
+pub use connect::{Connector, StartError};
+pub use join::{JoinError, find_or_make};
+
+/// Runs this process as what its arguments say: a host, the screen, or another command.
+pub fn main() -> ExitCode {
+    let door = || cli::main(open, serving::serve_beside);
+    host::host_main().unwrap_or_else(door)
+}
+
+fn open(_arguments: &Arguments, _argv: Vec<String>) -> Result<u8, Failure> {
+    Err(Failure::input("this fleet was built without its screen: fleet run runs tasks without one"))
+}

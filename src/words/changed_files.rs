@@ -1,0 +1,63 @@
+//! Files that agents say they changed, over a whole fleet.
+//!
+//! What may go here: the sorted union with who changed what. What may not: looking at the files.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use crate::core::{AgentId, Snapshot};
+
+/// A file that at least one agent says it changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChangedFile {
+    /// Its path as an agent gave it; whole where two folders have one of that name. Not cleaned.
+    pub name: String,
+    /// Who changed it, in the order of their numbers.
+    pub agents: Vec<AgentId>,
+}
+
+/// Returns the changed files of all agents, sorted by name, each once. Paths are compared below the folder of their
+/// agent's task, so that one name below two folders is two files.
+pub fn changed_files(snapshot: &Snapshot) -> Vec<ChangedFile> {
+    let mut files: BTreeMap<PathBuf, (&str, Vec<AgentId>)> = BTreeMap::new();
+    for row in &snapshot.rows {
+        for file in &row.files_changed {
+            let (_, agents) = files
+                .entry(normal(&row.task.root.join(file)))
+                .or_insert_with(|| (file.as_str(), Vec::new()));
+            if !agents.contains(&row.id) {
+                agents.push(row.id);
+            }
+        }
+    }
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, _) in files.values() {
+        *times.entry(name).or_default() += 1;
+    }
+    let is_doubled = |name: &str| times.get(name).is_some_and(|times| *times > 1);
+    let mut shown: Vec<ChangedFile> = files
+        .iter()
+        .map(|(path, (name, agents))| {
+            let whole = || path.to_string_lossy().into_owned();
+            let name = if is_doubled(name) { whole() } else { (*name).to_owned() };
+            ChangedFile { name, agents: agents.clone() }
+        })
+        .collect();
+    shown.sort();
+    shown
+}
+
+/// Returns the path without `.` and `..` parts, as far as its text says.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
