@@ -4,3 +4,5 @@
 //! What may go here: reading of output files. What may not: what a line means (the adapters know), rules (the core's).
 
 pub mod scan;
+#[cfg(feature = "tui")]
+pub mod view;
