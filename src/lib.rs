@@ -15,6 +15,8 @@ pub mod runtime;
 pub mod start;
 pub mod supervise;
 pub mod tail;
+#[cfg(feature = "tui")]
+pub mod tui;
 pub mod words;
 
 pub use supervise::shim_main;

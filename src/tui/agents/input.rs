@@ -1,0 +1,262 @@
+//! What keys and the mouse do to the table.
+//!
+//! What may go here: changes of its state, and which agents a key is about. What may not: what is asked of the fleet for
+//! them (`decide`), keeping the view in line (the table itself).
+
+use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
+
+use super::columns::{Column, Columns};
+use super::decide::{self, Decision};
+use super::draw::Parts;
+use super::order::Line;
+use super::{Agents, Cursor, Stand};
+use crate::core::{AgentId, BatchStatus, Direction, Row};
+use crate::tui::keymap::Action;
+use crate::tui::modal::Modal;
+use crate::tui::search_line;
+use crate::tui::theme::Tone;
+use crate::tui::wish::Wish;
+use crate::tui::world::World;
+use crate::words::why;
+
+/// Lines that one step of the wheel moves.
+const WHEEL: usize = 3;
+
+impl Agents {
+    /// Does what a key means.
+    pub(crate) fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
+        let again = self.stopped.take();
+        let page = usize::from(Parts::of(world.panes.agents).list.height).saturating_sub(1).max(1);
+        match action {
+            Action::Down => self.move_by(1, true, world),
+            Action::Up => self.move_by(1, false, world),
+            Action::PageDown => self.move_by(page, true, world),
+            Action::PageUp => self.move_by(page, false, world),
+            Action::First => self.move_by(usize::MAX, false, world),
+            Action::Last => self.move_by(usize::MAX, true, world),
+            Action::Sort => self.settings.sort = self.settings.sort.next(),
+            Action::Filter => self.settings.filter = self.settings.filter.next(),
+            Action::Search => self.typing = Some(self.settings.search.clone()),
+            Action::Accept => self.typing = None,
+            Action::Close => self.settings.search = self.typing.take().unwrap_or_default(),
+            Action::Back => return self.back(world),
+            Action::Fold => return self.fold(world),
+            Action::Mark => return self.mark(world),
+            Action::NextNeedy => return self.next_needy(world),
+            Action::Stop => return self.stop(again, world),
+            Action::StopMany => return decide::stop_many(&self.many(world), world).wishes(),
+            Action::Retry => return decide::retry(&self.targets(), world).wishes(),
+            Action::Hold => return decide::hold(world).wishes(),
+            Action::MoveDown => return self.of_selected(world, decide::moved(Direction::Down)),
+            Action::MoveUp => return self.of_selected(world, decide::moved(Direction::Up)),
+            Action::EditQueued => return self.of_selected(world, decide::edit),
+            Action::Message => return self.of_selected(world, decide::message),
+            Action::ShowFile => return self.of_selected(world, decide::show_file),
+            Action::EditFile => return self.of_selected(world, decide::edit_file),
+            Action::CopyPath => return self.of_selected(world, decide::copy_path),
+            Action::Details => {
+                let id = self.selected();
+                let modal = id.and_then(|id| Modal::details(id, world));
+                return modal.map(|modal| Wish::Open(Box::new(modal))).into_iter().collect();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Stops what the key is about. Pressed again it is about the same agent, even if another one has taken its place
+    /// since; and a mark on another row than the selected one is no silent target.
+    fn stop(&mut self, again: Option<AgentId>, world: &World) -> Vec<Wish> {
+        let targets = self.targets();
+        let [target] = targets[..] else { return decide::stop(&targets, world).wishes() };
+        if let Some(before) = again.filter(|before| *before != target) {
+            let text = format!("{before} was told to stop and is not here now: x stops {target}");
+            return vec![Wish::Flash(text, Tone::Warning)];
+        }
+        if self.selected() != Some(target) {
+            return decide::stop_marked(target, world).wishes();
+        }
+        self.stopped = Some(target);
+        decide::stop(&targets, world).wishes()
+    }
+
+    /// Types a key into the search line.
+    pub(crate) fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+        let _ = search_line::key(&mut self.settings.search, key);
+        Vec::new()
+    }
+
+    /// Pastes into the search line.
+    pub(crate) fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
+        search_line::paste(&mut self.settings.search, text);
+        Vec::new()
+    }
+
+    /// Takes a mouse event within its area.
+    pub(crate) fn mouse(&mut self, event: MouseEvent, area: Rect, world: &World) -> Vec<Wish> {
+        self.stopped = None;
+        let parts = Parts::of(area);
+        let position = Position::new(event.column, event.row);
+        match event.kind {
+            MouseEventKind::ScrollDown => self.wheel(true, usize::from(parts.list.height)),
+            MouseEventKind::ScrollUp => self.wheel(false, usize::from(parts.list.height)),
+            MouseEventKind::Down(MouseButton::Left) if parts.head.contains(position) => {
+                let columns = Columns::of(usize::from(parts.head.width), &world.snapshot);
+                let column = columns.at(usize::from(position.x - parts.head.x));
+                if let Some(sort) = column.and_then(Column::sort) {
+                    self.settings.sort = sort;
+                }
+            }
+            MouseEventKind::Down(MouseButton::Left) if parts.list.contains(position) => {
+                let line = self.offset + usize::from(position.y - parts.list.y);
+                return self.click(line, world);
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn wheel(&mut self, is_down: bool, height: usize) {
+        let most = self.order.lines.len().saturating_sub(height);
+        self.offset = if is_down {
+            self.offset.saturating_add(WHEEL).min(most)
+        } else {
+            self.offset.saturating_sub(WHEEL)
+        };
+        self.is_adrift = true;
+    }
+
+    fn click(&mut self, line: usize, world: &World) -> Vec<Wish> {
+        match self.order.lines.get(line) {
+            Some(Line::Batch { place, .. }) => self.toggle_fold(*place, world),
+            Some(Line::Agent(_)) => {
+                self.at = Some(line);
+                self.cursor = self.cursor_of(line, world);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Ends what was begun last: search, marks, zoom.
+    fn back(&mut self, world: &World) -> Vec<Wish> {
+        if !self.settings.search.is_empty() {
+            self.settings.search.clear();
+        } else if !self.marks.is_empty() {
+            self.marks.clear();
+        } else if world.is_zoomed() {
+            return vec![Wish::Zoom];
+        }
+        Vec::new()
+    }
+
+    fn fold(&mut self, world: &World) -> Vec<Wish> {
+        let id = match &self.cursor {
+            Some(Cursor::Batch(id)) => Some(id.clone()),
+            Some(Cursor::Agent(id)) => world.row(*id).map(|row| row.batch.clone()),
+            None => None,
+        };
+        let place =
+            world.snapshot.batches.iter().position(|view| Some(&view.batch.id) == id.as_ref());
+        place.map(|place| self.toggle_fold(place, world)).unwrap_or_default()
+    }
+
+    fn toggle_fold(&mut self, place: usize, world: &World) -> Vec<Wish> {
+        let Some(view) = world.snapshot.batches.get(place) else { return Vec::new() };
+        let tag = view.batch.tag();
+        let is_grouped = self.order.lines.iter().any(|line| matches!(line, Line::Batch { .. }));
+        let refusal = if !is_grouped {
+            Some(
+                "sets are shown when there are several and the table is sorted by number (s)"
+                    .to_owned(),
+            )
+        } else if view.status == BatchStatus::Running {
+            Some(format!("{tag} has not ended: only ended sets fold"))
+        } else if self.settings.narrows() {
+            Some("sets do not fold while a filter or a search is on".to_owned())
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            return vec![Wish::Flash(refusal, Tone::Warning)];
+        }
+        let id = view.batch.id.clone();
+        self.is_adrift = false;
+        if self.settings.folded.remove(&id) {
+            // The first of its agents, when the fold itself was selected.
+            if self.cursor == Some(Cursor::Batch(id)) {
+                self.cursor = view.batch.agents.first().copied().map(Cursor::Agent);
+            }
+            return Vec::new();
+        }
+        let is_inside =
+            self.selected().and_then(|agent| world.row(agent)).is_some_and(|row| row.batch == id);
+        if is_inside {
+            self.cursor = Some(Cursor::Batch(id.clone()));
+        }
+        self.settings.folded.insert(id);
+        Vec::new()
+    }
+
+    fn mark(&mut self, world: &World) -> Vec<Wish> {
+        let Some(row) = self.selected().and_then(|id| world.row(id)) else { return Vec::new() };
+        if self.marks.remove(&row.id).is_none() {
+            self.marks.insert(row.id, Stand::of(row));
+        }
+        self.move_by(1, true, world);
+        Vec::new()
+    }
+
+    /// Goes to the next agent that needs its owner; past the last one to the cap question, if it is open.
+    fn next_needy(&mut self, world: &World) -> Vec<Wish> {
+        let from = self.selected().unwrap_or(AgentId(0));
+        let needy = || world.snapshot.rows.iter().filter(|row| why::needs_owner(row));
+        let after = needy().find(|row| row.id > from).map(|row| row.id);
+        if after.is_none() && world.snapshot.question.is_some() {
+            return vec![Wish::Open(Box::new(Modal::cap(world, None)))];
+        }
+        match after.or_else(|| needy().next().map(|row| row.id)) {
+            Some(id) => {
+                self.select(id, world);
+                let row = world.row(id).map(|row| why::state(row, world.clock(), None, false));
+                let text = format!("{id} {}", row.unwrap_or_default());
+                vec![Wish::Flash(text, Tone::Warning)]
+            }
+            None => vec![Wish::Flash("nothing needs you".to_owned(), Tone::Good)],
+        }
+    }
+
+    /// What a key is about: the marked agents, else the selected one.
+    pub(super) fn targets(&self) -> Vec<AgentId> {
+        if self.marks.is_empty() {
+            self.selected().into_iter().collect()
+        } else {
+            self.marks.keys().copied().collect()
+        }
+    }
+
+    /// The marked agents, else all that are shown.
+    fn many(&self, world: &World) -> Vec<AgentId> {
+        if !self.marks.is_empty() {
+            return self.targets();
+        }
+        let shown = self.order.lines.iter().filter_map(|line| match line {
+            Line::Agent(place) => world.snapshot.rows.get(*place).map(|row| row.id),
+            Line::Batch { .. } => None,
+        });
+        shown.collect()
+    }
+
+    fn of_selected(
+        &self,
+        world: &World,
+        decision: impl FnOnce(&Row, &World) -> Decision,
+    ) -> Vec<Wish> {
+        let decision = match self.selected().and_then(|id| world.row(id)) {
+            Some(row) => decision(row, world),
+            None => Decision::no("no agent is selected"),
+        };
+        decision.wishes()
+    }
+}

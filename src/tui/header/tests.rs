@@ -1,0 +1,204 @@
+//! The header: what is said, what yields, what is never hidden.
+
+use super::*;
+use crate::core::testing::{end, row, snapshot};
+use crate::core::{Hold, Moment, NanoUsd, Question, QuestionId, Row, Snapshot};
+use crate::tui::layout::Focus;
+use crate::tui::testing::{self, NOW, pane};
+use crate::words::style::Style;
+
+fn dollars(cents: u64) -> NanoUsd {
+    NanoUsd::from_nanos(cents * 10_000_000)
+}
+
+/// A fleet with something of everything.
+fn busy() -> Snapshot {
+    let mut rows: Vec<Row> = (1..=6).map(row).collect();
+    for (row, outcome) in
+        rows.iter_mut().skip(3).zip([Outcome::Done, Outcome::Failed, Outcome::Timeout])
+    {
+        *row = end(row.clone(), outcome, "");
+    }
+    rows.extend((7..=8).map(|id| Row { status: Status::Queued, ..row(id) }));
+    if let Some(row) = rows.first_mut() {
+        row.stalled = true;
+    }
+    let mut busy = snapshot(3, rows);
+    busy.header.kpis.tokens = 1_234_567;
+    busy.header.kpis.steps = 42;
+    busy.header.spent = dollars(413);
+    busy.header.cap = Some(dollars(1000));
+    busy.header.reserved = dollars(50);
+    busy.header.without_budget = 3;
+    busy
+}
+
+fn header(world: &World, columns: u16, rows: u16) -> String {
+    pane(columns, rows, |area, buffer| draw(area, buffer, world))
+}
+
+fn world(snapshot: Snapshot) -> World {
+    testing::world(snapshot, 120, 40, Focus::Editor)
+}
+
+#[test]
+fn a_busy_fleet_is_told_in_two_rows_and_what_matters_least_yields() {
+    let world = world(busy());
+    insta::assert_snapshot!(
+        [
+            "",
+            &header(&world, 160, 2),
+            "",
+            &header(&world, 120, 2),
+            "",
+            &header(&world, 80, 2),
+            "",
+            &header(&world, 40, 1),
+            ""
+        ]
+        .join("\n"),
+    );
+}
+
+#[test]
+fn an_open_cap_question_is_seen_at_every_size() {
+    let mut busy = busy();
+    busy.header.spent = dollars(1001);
+    busy.question = Some(Question {
+        id: QuestionId(1),
+        asked: NOW,
+        cap: dollars(1000),
+        committed: dollars(1001),
+        default: dollars(1101),
+        queued: 2,
+        queue_estimate: None,
+    });
+    let world = world(busy);
+    for columns in 27..170 {
+        for rows in 1..=2 {
+            let text = header(&world, columns, rows);
+            assert!(text.contains("cap reached · F4 answers"), "{columns}x{rows}: {text}");
+            if columns >= 80 {
+                let wordy = text.contains("3 running · 2 queued · 1 done · 1 failed · 1 timeout");
+                assert!(wordy || text.contains("●3 ○2 ✓1 ✗1 ⏱1"), "{columns}x{rows}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_without_a_host_are_marked_with_their_time_and_do_not_grow() {
+    let mut world = world(busy());
+    let before = header(&world, 160, 2);
+    assert!(before.contains("20s"), "{before}");
+    world.connection = Connection::Waiting("host gone: starting another".to_owned());
+    world.now = Moment(3_600_000);
+    let after = header(&world, 160, 2);
+    assert!(after.contains("host gone: starting another · as of 00:00:21"), "{after}");
+    assert!(after.contains("20s") && !after.contains("1h"), "{after}");
+    world.now = Moment(2 * 86_400_000);
+    let later = header(&world, 160, 2);
+    assert!(later.contains("as of 1970-01-01 00:00:21"), "{later}");
+}
+
+#[test]
+fn a_fleet_that_was_never_seen_has_no_numbers() {
+    let mut world = world(snapshot(0, Vec::new()));
+    world.connection = Connection::Waiting("starting the host".to_owned());
+    let text = header(&world, 80, 2);
+    assert!(text.contains("starting the host"), "{text}");
+    assert!(!text.contains("done") && !text.contains('$'), "{text}");
+}
+
+/// C-71: an unknown cost is said to be unknown. Without a cap the cost stands alone.
+#[test]
+fn money_says_what_it_knows() {
+    let mut busy = busy();
+    busy.header.cap = None;
+    let text = header(&world(busy.clone()), 120, 2);
+    assert!(text.contains(" $4.1300 · "), "{text}");
+    busy.header.cost_unknown = 3;
+    busy.header.cap = Some(dollars(1000));
+    let text = header(&world(busy.clone()), 120, 2);
+    assert!(text.contains("≥ $4.1300 / $10.00 (3 ?)"), "{text}");
+    busy.header.spent = dollars(800);
+    let text = header(&world(busy.clone()), 120, 2);
+    assert!(text.contains("████████░░ 80% of the cap"), "{text}");
+    busy.header.spent = dollars(799);
+    assert!(header(&world(busy), 120, 2).contains("███████░░░ 79% ·"));
+}
+
+#[test]
+fn the_cap_is_forecast_from_the_pace_of_the_last_minutes() {
+    let mut busy = busy();
+    busy.at = Moment(300_000);
+    busy.header.first_start = Some(Moment(0));
+    let first = std::sync::Arc::make_mut(&mut busy.rows[0]);
+    (first.started, first.cost) = (Some(Moment(0)), Some(dollars(210)));
+    let mut world = world(busy);
+    world.now = Moment(300_000);
+    let text = header(&world, 120, 2);
+    assert!(text.contains("cap in ~14 min at $0.42/min"), "{text}");
+    // A screen that was opened just now, or that looks a little later, says the same.
+    world.now = Moment(300_900);
+    assert_eq!(header(&world, 120, 2), text);
+    let mut idle = (*world.snapshot).clone();
+    idle.header.kpis.running = 0;
+    world.snapshot = std::sync::Arc::new(idle);
+    assert!(!header(&world, 120, 2).contains("cap in"));
+}
+
+#[test]
+fn holds_are_named_with_their_cause() {
+    let mut busy = busy();
+    busy.header.hold = Some(Hold::NotSaved("disk\u{1b}[31m full".into()));
+    busy.header.kinds_held = vec![("ygg".into(), "bad key".into())];
+    let text = header(&world(busy), 160, 2);
+    assert!(text.contains("not saved, nothing starts: disk full"), "{text}");
+    assert!(text.contains("ygg held: bad key"), "{text}");
+}
+
+#[test]
+fn agents_that_may_write_in_one_folder_at_once_are_counted() {
+    let mut busy = busy();
+    let text = header(&world(busy.clone()), 160, 2);
+    assert!(text.contains("3 agents share repo/"), "{text}");
+    for row in &mut busy.rows {
+        let mut changed = (**row).clone();
+        let mut task = (*changed.task).clone();
+        task.read_only = true;
+        changed.task = std::sync::Arc::new(task);
+        *row = std::sync::Arc::new(changed);
+    }
+    assert!(!header(&world(busy), 160, 2).contains("share"));
+}
+
+/// The time since the first start, which stands still once all has ended.
+#[test]
+fn the_time_is_that_of_the_whole_fleet() {
+    let mut world = world(snapshot(1, vec![row(1)]));
+    world.now = Moment(66_000);
+    assert!(header(&world, 120, 2).contains("1m 5s"));
+    let mut world =
+        testing::world(snapshot(1, vec![end(row(1), Outcome::Done, "")]), 120, 40, Focus::Editor);
+    world.now = Moment(66_000);
+    assert!(header(&world, 120, 2).contains("12s"));
+    // While a queue is held nothing runs, so the time stands still on every screen.
+    let queued = Row { status: Status::Queued, started: None, ..row(2) };
+    let held = snapshot(1, vec![end(row(1), Outcome::Done, ""), queued]);
+    let mut world = testing::world(held, 120, 40, Focus::Editor);
+    world.now = Moment(66_000);
+    assert!(header(&world, 120, 2).contains("12s"), "{}", header(&world, 120, 2));
+}
+
+#[test]
+fn it_draws_at_any_size_and_in_ascii() {
+    let mut world = world(busy());
+    for columns in 0..90 {
+        for rows in 0..4 {
+            let _ = header(&world, columns, rows);
+        }
+    }
+    world.theme.words = Style { unicode: false, ..world.theme.words };
+    assert!(header(&world, 160, 2).is_ascii());
+}

@@ -1,0 +1,108 @@
+//! Where a key is pressed.
+//!
+//! What may go here: the places and what holds for each of them. What may not: keys.
+
+use crate::tui::layout::Focus;
+
+/// Where a key is pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Every pane; modals have all keys for themselves.
+    Everywhere,
+    /// The task editor.
+    Editor,
+    /// The table.
+    Agents,
+    /// The output.
+    Tail,
+    /// A line that is typed in the table or the output: search.
+    Prompt,
+    /// The cap question.
+    Cap,
+    /// The cap by hand.
+    CapByHand,
+    /// A cap before the first task that costs money.
+    FirstCap,
+    /// What happens to agents when the screen is left.
+    Quit,
+    /// Everything is being stopped before the screen is left.
+    Stopping,
+    /// A yes or no with its count.
+    Confirm,
+    /// Help.
+    Help,
+    /// A box of text: details, a message, results.
+    Text,
+    /// Options of what is typed.
+    Options,
+}
+
+impl Place {
+    /// Every place, in the order in which help shows them.
+    pub const ALL: [Self; 14] = [
+        Self::Everywhere,
+        Self::Editor,
+        Self::Agents,
+        Self::Tail,
+        Self::Prompt,
+        Self::Cap,
+        Self::CapByHand,
+        Self::FirstCap,
+        Self::Quit,
+        Self::Stopping,
+        Self::Confirm,
+        Self::Text,
+        Self::Options,
+        Self::Help,
+    ];
+
+    /// Returns what help calls it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::Editor => "task editor",
+            Self::Agents => "agents",
+            Self::Tail => "output",
+            Self::Prompt => "search line",
+            Self::Cap => "cap question",
+            Self::CapByHand => "cap by hand",
+            Self::FirstCap => "first cap",
+            Self::Quit => "quit question",
+            Self::Stopping => "stopping everything",
+            Self::Confirm => "confirmation",
+            Self::Help => "help",
+            Self::Text => "details, results, messages",
+            Self::Options => "options",
+        }
+    }
+
+    /// Says whether keys without a meaning are typed as text there.
+    pub const fn takes_text(self) -> bool {
+        match self {
+            Self::Editor
+            | Self::Prompt
+            | Self::Cap
+            | Self::CapByHand
+            | Self::FirstCap
+            | Self::Help
+            | Self::Options => true,
+            Self::Everywhere
+            | Self::Agents
+            | Self::Tail
+            | Self::Quit
+            | Self::Stopping
+            | Self::Confirm
+            | Self::Text => false,
+        }
+    }
+}
+
+impl From<Focus> for Place {
+    fn from(focus: Focus) -> Self {
+        match focus {
+            Focus::Editor => Self::Editor,
+            Focus::Agents => Self::Agents,
+            Focus::Tail => Self::Tail,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What stands over the screen and has all keys while it does.
+//!
+//! What may go here: which modals there are, and passing to them what happens. What may not: what one of them says.
+
+mod amount;
+mod cap;
+mod confirm;
+mod details;
+mod first_cap;
+mod help;
+mod message;
+mod options;
+mod quit;
+mod results;
+mod sheet;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use self::cap::CapModal;
+use self::confirm::ConfirmModal;
+use self::details::DetailsModal;
+use self::first_cap::FirstCapModal;
+use self::help::HelpModal;
+use self::message::MessageModal;
+use self::options::OptionsModal;
+use self::quit::QuitModal;
+use self::results::ResultsModal;
+use self::sheet::Sheet;
+use super::keymap::{Action, Place};
+use super::message::{Asked, Facts};
+use super::wish::Wish;
+use super::world::World;
+use crate::core::{AgentId, Moment, Reply};
+use crate::runtime::Gone;
+
+/// Rows that one turn of the wheel scrolls.
+const WHEEL: isize = 3;
+
+/// What every modal is to the rest of the screen. Whatever has no meaning in it is swallowed.
+trait Content {
+    /// Where its keys are looked up.
+    fn place(&self) -> Place;
+    /// Its box.
+    fn sheet(&self) -> &Sheet;
+    /// Its box, to be scrolled.
+    fn sheet_mut(&mut self) -> &mut Sheet;
+    /// Does what a key means, but for scrolling.
+    fn act(&mut self, action: Action, world: &World) -> Vec<Wish>;
+    /// The fleet, the moment or the size changed: writes its box anew.
+    fn refresh(&mut self, world: &World) -> Vec<Wish>;
+    /// Until when it ignores keys.
+    fn deaf_until(&self) -> Option<Moment> {
+        None
+    }
+    /// Types a key.
+    fn key(&mut self, _key: KeyEvent, _world: &World) -> Vec<Wish> {
+        Vec::new()
+    }
+    /// Pastes.
+    fn paste(&mut self, _text: &str, _world: &World) -> Vec<Wish> {
+        Vec::new()
+    }
+    /// Facts of an agent have come.
+    fn facts(&mut self, _id: AgentId, _facts: &Facts) {}
+    /// The host answered, or went before it did.
+    fn replied(&mut self, _asked: &Asked, _reply: &Result<Reply, Gone>) -> Vec<Wish> {
+        Vec::new()
+    }
+}
+
+/// A modal.
+#[derive(Debug)]
+pub(crate) enum Modal {
+    /// The cap question, or the cap by hand.
+    Cap(Box<CapModal>),
+    /// A cap before the first task that costs money.
+    FirstCap(Box<FirstCapModal>),
+    /// What happens to agents when the screen is left.
+    Quit(Box<QuitModal>),
+    /// A yes or no.
+    Confirm(Box<ConfirmModal>),
+    /// A long text.
+    Message(Box<MessageModal>),
+    /// Help.
+    Help(Box<HelpModal>),
+    /// Everything known of an agent.
+    Details(Box<DetailsModal>),
+    /// What came of everything.
+    Results(Box<ResultsModal>),
+    /// Options of what is typed.
+    Options(Box<OptionsModal>),
+}
+
+impl Modal {
+    /// The cap question, or the cap by hand; opened by itself if `uninvited` says when.
+    pub(crate) fn cap(world: &World, uninvited: Option<Moment>) -> Self {
+        Self::Cap(Box::new(CapModal::new(world, uninvited)))
+    }
+    /// The question for a cap before the first task of a kind that costs money. Its answer dispatches the tasks. It
+    /// opened by itself if `uninvited` says when.
+    pub(crate) fn first_cap(kind: &str, world: &World, uninvited: Option<Moment>) -> Self {
+        Self::FirstCap(Box::new(FirstCapModal::new(kind, world, uninvited)))
+    }
+    /// What happens to agents when the screen is left.
+    pub(crate) fn quit(world: &World) -> Self {
+        Self::Quit(Box::new(QuitModal::new(world)))
+    }
+    /// A yes or no; these wishes are granted on yes. It opened by itself if `uninvited` says when.
+    pub(crate) fn confirm(question: String, yes: Vec<Wish>, uninvited: Option<Moment>) -> Self {
+        Self::Confirm(Box::new(ConfirmModal::new(question, yes, uninvited)))
+    }
+    /// A text that is too long for the footer; opened by itself if `uninvited` says when.
+    pub(crate) fn message(title: &str, text: String, uninvited: Option<Moment>) -> Self {
+        Self::Message(Box::new(MessageModal::new(title, text, uninvited)))
+    }
+    /// Help for a place.
+    pub(crate) fn help(place: Place) -> Self {
+        Self::Help(Box::new(HelpModal::new(place)))
+    }
+    /// Everything known of an agent.
+    pub(crate) fn details(id: AgentId, world: &World) -> Option<Self> {
+        world.row(id)?;
+        Some(Self::Details(Box::new(DetailsModal::new(id))))
+    }
+    /// Options of what is typed.
+    pub(crate) fn options(world: &World) -> Self {
+        Self::Options(Box::new(OptionsModal::new(world)))
+    }
+    /// Results by set.
+    pub(crate) fn results() -> Self {
+        Self::Results(Box::default())
+    }
+
+    fn content(&self) -> &dyn Content {
+        match self {
+            Self::Cap(modal) => modal.as_ref(),
+            Self::FirstCap(modal) => modal.as_ref(),
+            Self::Quit(modal) => modal.as_ref(),
+            Self::Confirm(modal) => modal.as_ref(),
+            Self::Message(modal) => modal.as_ref(),
+            Self::Help(modal) => modal.as_ref(),
+            Self::Details(modal) => modal.as_ref(),
+            Self::Results(modal) => modal.as_ref(),
+            Self::Options(modal) => modal.as_ref(),
+        }
+    }
+
+    fn content_mut(&mut self) -> &mut dyn Content {
+        match self {
+            Self::Cap(modal) => modal.as_mut(),
+            Self::FirstCap(modal) => modal.as_mut(),
+            Self::Quit(modal) => modal.as_mut(),
+            Self::Confirm(modal) => modal.as_mut(),
+            Self::Message(modal) => modal.as_mut(),
+            Self::Help(modal) => modal.as_mut(),
+            Self::Details(modal) => modal.as_mut(),
+            Self::Results(modal) => modal.as_mut(),
+            Self::Options(modal) => modal.as_mut(),
+        }
+    }
+
+    /// Where its keys are looked up.
+    pub(crate) fn place(&self) -> Place {
+        self.content().place()
+    }
+
+    /// Says whether it is about the cap.
+    pub(crate) fn is_cap(&self) -> bool {
+        matches!(self, Self::Cap(_))
+    }
+
+    /// Until when it ignores keys, and shows that it does.
+    pub(crate) fn deaf_until(&self) -> Option<Moment> {
+        self.content().deaf_until()
+    }
+
+    /// Does what a key means.
+    pub(crate) fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
+        let content = self.content_mut();
+        let page = isize::try_from(content.sheet().rows_in_view().max(2) - 1).unwrap_or(1);
+        let by = match action {
+            Action::Down => 1,
+            Action::Up => -1,
+            Action::PageDown => page,
+            Action::PageUp => -page,
+            Action::First => isize::MIN,
+            Action::Last => isize::MAX,
+            action => return content.act(action, world),
+        };
+        content.sheet_mut().scroll(by);
+        Vec::new()
+    }
+
+    /// Types a key.
+    pub(crate) fn key(&mut self, key: KeyEvent, world: &World) -> Vec<Wish> {
+        self.content_mut().key(key, world)
+    }
+
+    /// Pastes.
+    pub(crate) fn paste(&mut self, text: &str, world: &World) -> Vec<Wish> {
+        self.content_mut().paste(text, world)
+    }
+
+    /// Takes a mouse event; the area is the whole screen.
+    pub(crate) fn mouse(&mut self, event: MouseEvent, _area: Rect, world: &World) -> Vec<Wish> {
+        let content = self.content_mut();
+        match event.kind {
+            MouseEventKind::ScrollDown => content.sheet_mut().scroll(WHEEL),
+            MouseEventKind::ScrollUp => content.sheet_mut().scroll(-WHEEL),
+            MouseEventKind::Down(MouseButton::Left) => {
+                let position = Position::new(event.column, event.row);
+                if let Some(action) = content.sheet().action_at(position) {
+                    return self.act(action, world);
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Facts of an agent have come.
+    pub(crate) fn facts(&mut self, id: AgentId, facts: &Facts) {
+        self.content_mut().facts(id, facts);
+    }
+
+    /// The host answered, or went before it did.
+    pub(crate) fn replied(&mut self, asked: &Asked, reply: &Result<Reply, Gone>) -> Vec<Wish> {
+        self.content_mut().replied(asked, reply)
+    }
+
+    /// The fleet changed.
+    pub(crate) fn refresh(&mut self, world: &World) -> Vec<Wish> {
+        self.content_mut().refresh(world)
+    }
+
+    /// Draws it over everything; returns the cell of the caret.
+    pub(crate) fn draw(&self, _area: Rect, buffer: &mut Buffer, world: &World) -> Option<Position> {
+        let content = self.content();
+        content.sheet().draw(buffer, world, content.deaf_until())
+    }
+}

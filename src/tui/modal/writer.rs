@@ -1,0 +1,235 @@
+//! Lines of a modal, written to its width.
+//!
+//! What may go here: cleaning, wrapping and styling of texts. What may not: what they say, where they stand.
+
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::tui::theme::{Theme, Tone};
+use crate::tui::world::{Connection, World};
+use crate::words::plain_text::{cells, cut_cells, lines as clean_lines, one_line};
+
+/// Cells of the column of names before values.
+pub(super) const NAMES: usize = 11;
+/// Narrowest text that has such a column; a narrower one has the name above the value.
+const LEAST_WITH_NAMES: usize = 24;
+
+/// Writes lines of a width.
+#[derive(Debug)]
+pub(super) struct Writer {
+    theme: Theme,
+    width: usize,
+    lines: Vec<Line<'static>>,
+}
+
+impl Writer {
+    /// Begins with no line.
+    pub(super) fn new(theme: Theme, width: usize) -> Self {
+        Self { theme, width, lines: Vec::new() }
+    }
+
+    /// Returns how wide lines may be.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the cells of the column of names; none where a name stands above its value.
+    fn names(&self) -> usize {
+        if self.width < LEAST_WITH_NAMES { 1 } else { NAMES }
+    }
+
+    /// Returns what was written.
+    pub(super) fn into_lines(self) -> Vec<Line<'static>> {
+        self.lines
+    }
+
+    /// Says what the numbers are worth if the host cannot be heard.
+    pub(super) fn connection(&mut self, world: &World) {
+        match &world.connection {
+            Connection::Up => {}
+            Connection::Waiting(what) => {
+                self.text(&format!("not live, as last seen: {what}"), Tone::Warning);
+            }
+            Connection::Failed(why) => {
+                self.text(&format!("not live, as last seen: {why}"), Tone::Bad);
+            }
+        }
+    }
+
+    /// Writes a text of any number of lines, wrapped.
+    pub(super) fn text(&mut self, text: &str, tone: Tone) {
+        self.indented(text, tone, 0);
+    }
+
+    /// Writes a text with blanks before each line.
+    pub(super) fn indented(&mut self, text: &str, tone: Tone, indent: usize) {
+        // A margin that would leave nothing is none.
+        let indent = if indent * 3 > self.width { 0 } else { indent };
+        let margin = " ".repeat(indent);
+        for line in self.wrapped(text, self.width - indent) {
+            let span = Span::styled(line, self.theme.style(tone));
+            self.lines.push(Line::from(vec![Span::raw(margin.clone()), span]));
+        }
+    }
+
+    /// Writes the first lines of a text; says whether there are more.
+    pub(super) fn some_lines(
+        &mut self,
+        text: &str,
+        tone: Tone,
+        indent: usize,
+        most: usize,
+    ) -> bool {
+        let before = self.lines.len();
+        if !text.is_empty() {
+            self.indented(text, tone, indent);
+        }
+        let is_more = self.lines.len() - before > most;
+        self.lines.truncate(before + most);
+        is_more
+    }
+
+    /// Writes a name and its value, wrapped beside it; nothing without a value.
+    pub(super) fn field(&mut self, name: &str, value: &str, tone: Tone) {
+        if value.trim().is_empty() {
+            return;
+        }
+        let style = self.theme.style(Tone::Dim);
+        if self.width < LEAST_WITH_NAMES {
+            self.lines.push(Line::styled(cut(self.theme, name, self.width), style));
+            self.indented(value, tone, 1);
+            return;
+        }
+        for (number, line) in self.wrapped(value, self.width - NAMES).into_iter().enumerate() {
+            let name = if number == 0 { name } else { "" };
+            let head = crate::words::plain_text::fit(name, NAMES);
+            self.lines.push(Line::from(vec![
+                Span::styled(head, style),
+                Span::styled(line, self.theme.style(tone)),
+            ]));
+        }
+    }
+
+    /// Writes a name and its value on one line, cut at the end.
+    pub(super) fn field_line(&mut self, name: &str, value: &str, tone: Tone) {
+        let name = crate::words::plain_text::fit(name, self.names());
+        self.line(&[(&name, Tone::Dim), (value, tone)]);
+    }
+
+    /// Writes pieces of different tones on one line, cut at the end.
+    pub(super) fn line(&mut self, pieces: &[(&str, Tone)]) {
+        let mut left = self.width;
+        let mut spans = Vec::new();
+        for (text, tone) in pieces {
+            let text = cut(self.theme, text, left);
+            left -= cells(&text).min(left);
+            spans.push(Span::styled(text, self.theme.style(*tone)));
+        }
+        self.lines.push(Line::from(spans));
+    }
+
+    /// Leaves a line free.
+    pub(super) fn blank(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// Leaves a line free, unless the one before is.
+    pub(super) fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| line.width() > 0) {
+            self.blank();
+        }
+    }
+
+    fn wrapped(&self, text: &str, width: usize) -> Vec<String> {
+        let text = self.theme.words.text(&clean_lines(text));
+        text.trim_end().lines().flat_map(|line| wrap(line, width)).collect()
+    }
+}
+
+/// Returns a text that takes at most `most` cells in the alphabet of this terminal; one that was cut says so.
+pub(super) fn cut(theme: Theme, text: &str, most: usize) -> String {
+    let text = theme.words.text(text);
+    if theme.words.unicode || cells(&text) <= most {
+        return cut_cells(&text, most);
+    }
+    // It has nothing but ASCII, a cell each.
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    if most == 0 { kept } else { format!("{kept}~") }
+}
+
+/// Returns a text from outside as one line in the alphabet of this terminal.
+pub(super) fn clean(world: &World, text: &str) -> String {
+    world.theme.words.text(&one_line(text))
+}
+
+/// Cuts a line into pieces of at most `width` cells: between words where it can, else between graphemes. A grapheme
+/// that is wider than that becomes a question mark.
+pub(super) fn wrap(line: &str, width: usize) -> Vec<String> {
+    if width == 0 {
+        return Vec::new();
+    }
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut taken = 0;
+    // Where the last blank of the piece ends, in bytes and in cells.
+    let mut blank: Option<(usize, usize)> = None;
+    for grapheme in line.graphemes(true) {
+        let mut grapheme = grapheme;
+        let mut wide = cells(grapheme);
+        if wide > width {
+            (grapheme, wide) = ("?", 1);
+        }
+        if taken + wide > width {
+            if grapheme == " " {
+                pieces.push(std::mem::take(&mut piece));
+                (taken, blank) = (0, None);
+                continue;
+            }
+            let rest = match blank.take() {
+                Some((bytes, _)) => piece.split_off(bytes),
+                None => String::new(),
+            };
+            pieces.push(std::mem::replace(&mut piece, rest).trim_end().to_owned());
+            taken = cells(&piece);
+        }
+        piece.push_str(grapheme);
+        taken += wide;
+        // Blanks at the head of a line are its indent and no place to cut.
+        if grapheme == " " && !piece.trim().is_empty() {
+            blank = Some((piece.len(), taken));
+        }
+    }
+    if !piece.is_empty() || pieces.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_between_words_or_else_between_graphemes() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one twothree", 6), ["one", "twothr", "ee"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrap("日本", 1), ["?", "?"]);
+        assert_eq!(wrap("e\u{301}e\u{301}e\u{301}", 2), ["e\u{301}e\u{301}", "e\u{301}"]);
+        assert_eq!(wrap("", 5), [""]);
+        assert_eq!(wrap("x", 0), [""; 0]);
+    }
+
+    #[test]
+    fn no_piece_is_ever_wider_than_it_may_be_and_no_word_is_lost() {
+        let text = "  a wide 日本語 text with 👩‍👩‍👧 and averyveryverylongword   at the end";
+        for width in 2..70 {
+            let pieces = wrap(text, width);
+            assert!(pieces.iter().all(|piece| cells(piece) <= width), "{width}: {pieces:?}");
+            let kept: String = pieces.concat().split_whitespace().collect();
+            let all: String = text.split_whitespace().collect();
+            assert_eq!(kept, all, "{width}");
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! The screen as a value: what happened goes in, what it wants done comes out.
+//!
+//! What may go here: which pane or modal hears of what, granting of their wishes. What may not: I/O, clocks, drawing;
+//! what a single pane does with a key.
+
+mod grant;
+mod hearing;
+mod keys;
+mod leaving;
+mod mouse;
+mod pending;
+mod replies;
+
+use std::sync::Arc;
+
+pub(super) use self::grant::submission;
+use super::agents::Agents;
+use super::editor::Editor;
+use super::flash::Flash;
+use super::handover::HandedFile;
+use super::keymap::Place;
+use super::layout::{self, Divider, Focus, Shares, Wanted};
+use super::message::{Asked, Message, Request};
+use super::modal::Modal;
+use super::session::{Kept, Link, Session};
+use super::tail_pane::TailPane;
+use super::theme::{Theme, Tone};
+use super::wish::Wish;
+use super::world::{Connection, World};
+use crate::core::{AgentId, Command, Moment, QuestionId, Snapshot};
+use crate::words::plain_text::{cells, count};
+
+/// The screen.
+pub struct Model {
+    pub(super) world: World,
+    pub(super) editor: Editor,
+    pub(super) agents: Agents,
+    pub(super) tail: TailPane,
+    pub(super) modal: Option<Modal>,
+    pub(super) flash: Option<Flash>,
+    size: (u16, u16),
+    shares: Shares,
+    is_zoomed: bool,
+    dragging: Option<Divider>,
+    mouse: bool,
+    /// Connections that there were, with the one that there is.
+    connections: u64,
+    /// Tasks that were sent and not answered.
+    pending: Vec<pending::Pending>,
+    /// Whether the host says anything.
+    hearing: hearing::Hearing,
+    /// When the last screen left, until what ended since has been told.
+    away_since: Option<Moment>,
+    /// There was a connection before, and the process of its host if that is known.
+    was_linked: bool,
+    host: Option<u32>,
+    /// Agents and options that were shown last, so that panes only hear of changes.
+    shown: Option<AgentId>,
+    /// Everything is being stopped, and the screen ends when that is seen to be so.
+    is_leaving: bool,
+    /// A cap question that the person has put off by going back to the editor.
+    seen_question: Option<QuestionId>,
+    was_all_done: bool,
+    /// Change of the draft that was kept last, and when it has to be kept again.
+    kept: u64,
+    keep_at: Option<Moment>,
+    is_stale: bool,
+}
+
+impl Model {
+    /// Makes the screen of a session, with what was kept of the last time.
+    pub fn new(
+        session: Session,
+        theme: Theme,
+        zone: jiff::tz::TimeZone,
+        now: Moment,
+        size: (u16, u16),
+        kept: Kept,
+    ) -> Self {
+        let focus = if session.is_read_only { Focus::Agents } else { Focus::Editor };
+        let Kept { draft, history, shares } = kept;
+        let panes = layout::panes(Wanted { size, focus, is_zoomed: false, editor_rows: 1, shares });
+        let world = World {
+            snapshot: Arc::new(Snapshot::empty(session.dir.id().clone(), now)),
+            connection: Connection::Waiting("connecting".to_owned()),
+            now,
+            theme,
+            panes,
+            focus,
+            dir: session.dir,
+            folder: session.folder,
+            maker: session.maker,
+            options: session.options,
+            is_read_only: session.is_read_only,
+            is_demo: session.is_demo,
+            zone,
+        };
+        let mut model = Self {
+            world,
+            editor: Editor::new(&draft, history),
+            agents: Agents::default(),
+            tail: TailPane::default(),
+            modal: None,
+            flash: None,
+            size,
+            shares,
+            is_zoomed: false,
+            dragging: None,
+            mouse: session.mouse,
+            connections: 0,
+            pending: Vec::new(),
+            hearing: hearing::Hearing::default(),
+            away_since: None,
+            was_linked: false,
+            host: None,
+            shown: None,
+            is_leaving: false,
+            seen_question: None,
+            was_all_done: true,
+            kept: 0,
+            keep_at: None,
+            is_stale: true,
+        };
+        if let Some(first) = session.first {
+            model.editor.bring(first);
+        }
+        model.kept = model.editor.revision();
+        model.divide();
+        model
+    }
+
+    /// Takes what happened; returns what is to be done, in order.
+    pub fn update(&mut self, now: Moment, message: Message) -> Vec<Request> {
+        self.listen(now, &message);
+        self.world.now = self.world.now.max(now);
+        self.is_stale = true;
+        let mut requests = match message {
+            Message::Key(key) => self.key(key),
+            Message::Paste(text) => self.paste(&text),
+            Message::Mouse(event) => self.mouse(event),
+            Message::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                Vec::new()
+            }
+            Message::Link(link) => self.link(link),
+            Message::Snapshot(snapshot) => self.snapshot(snapshot),
+            Message::Replied(asked, reply) => self.replied(&asked, reply),
+            Message::Page(page) => {
+                self.tail.page(page, &self.world);
+                Vec::new()
+            }
+            Message::Details(id, facts) => {
+                if let Some(modal) = &mut self.modal {
+                    modal.facts(id, &facts);
+                }
+                Vec::new()
+            }
+            Message::Told(text, went_well) => {
+                self.tell(text, if went_well { Tone::Plain } else { Tone::Bad });
+                Vec::new()
+            }
+            // What was typed while the copy was made belongs into it.
+            Message::Handed(handed) => vec![match &handed.file {
+                HandedFile::Draft(_, draft) if *draft != self.editor.whole() => {
+                    Request::EditDraft(self.editor.whole())
+                }
+                _ => Request::HandOver(handed),
+            }],
+            Message::Draft(text) => {
+                self.editor.set_draft(&text, &self.world);
+                self.focus(Focus::Editor);
+                Vec::new()
+            }
+            Message::Focus(_) | Message::Wake => Vec::new(),
+        };
+        self.notice_silence();
+        self.settle(&mut requests);
+        self.note_asks(&requests);
+        requests
+    }
+
+    /// Says whether the screen has to be drawn again.
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// The screen has been drawn as it is now.
+    pub fn drawn(&mut self) {
+        self.is_stale = false;
+    }
+
+    /// Returns when something changes by itself, if anything does.
+    pub fn wake_at(&self) -> Option<Moment> {
+        [
+            self.flash.as_ref().map(|flash| flash.until),
+            self.modal.as_ref().and_then(Modal::deaf_until),
+            self.keep_at,
+            self.editor.wake_at(),
+            self.owes_a_sign().then(|| self.next_second()),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Where a key is looked up now.
+    pub(super) fn place(&self) -> Place {
+        match (&self.modal, self.world.focus) {
+            (Some(modal), _) => modal.place(),
+            (None, Focus::Editor) => Place::Editor,
+            (None, Focus::Agents) => self.agents.place(),
+            (None, Focus::Tail) => self.tail.place(),
+        }
+    }
+
+    /// Brings everything in line after a change.
+    fn settle(&mut self, requests: &mut Vec<Request>) {
+        let now = self.world.now;
+        if self.flash.as_ref().is_some_and(|flash| flash.until <= now) {
+            self.flash = None;
+        }
+        self.divide();
+        self.offer_brought(requests);
+        self.editor.refresh(&self.world);
+        self.agents.refresh(&self.world);
+        let selected = self.agents.selected();
+        let mut wishes = Vec::new();
+        if self.shown != selected {
+            self.shown = selected;
+            wishes.extend(self.tail.show(selected, &self.world));
+        }
+        wishes.extend(self.tail.refresh(&self.world));
+        let of_modal = self.modal.as_mut().map(|modal| modal.refresh(&self.world));
+        self.grant(wishes, requests);
+        self.grant(of_modal.unwrap_or_default(), requests);
+        self.ask_about_cap();
+        self.keep_draft(requests);
+        self.leave_when_stopped(requests);
+    }
+
+    /// Divides the screen again.
+    fn divide(&mut self) {
+        let width = self.size.0.saturating_sub(2);
+        self.editor.prepare(width, &self.world);
+        self.world.panes = layout::panes(Wanted {
+            size: self.size,
+            focus: self.world.focus,
+            is_zoomed: self.is_zoomed,
+            editor_rows: self.editor.rows(width),
+            shares: self.shares,
+        });
+    }
+
+    fn link(&mut self, link: Link) -> Vec<Request> {
+        self.world.connection = match link {
+            Link::Waiting(what) => Connection::Waiting(what),
+            Link::Failed(why) => {
+                self.give_up_lost();
+                Connection::Failed(why)
+            }
+            Link::Up { handle, away_since } => {
+                self.away_since = away_since;
+                let before = std::mem::replace(&mut self.host, handle.host());
+                if std::mem::replace(&mut self.was_linked, true) {
+                    let is_same = before.is_some() && before == self.host;
+                    let text = linked_again(is_same, &handle.snapshot());
+                    self.flash(text.to_owned(), Tone::Warning);
+                }
+                let mut requests = self.snapshot(handle.snapshot());
+                self.world.connection = Connection::Up;
+                self.connections += 1;
+                requests.extend(self.send_lost());
+                return requests;
+            }
+        };
+        Vec::new()
+    }
+
+    fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
+        self.world.snapshot = snapshot;
+        let snapshot = &self.world.snapshot;
+        let all_done = snapshot.header.all_done;
+        let mut requests = Vec::new();
+        if let Some(since) = self.away_since.take() {
+            let ended =
+                |row: &&Arc<crate::core::Row>| row.end.as_ref().is_some_and(|end| end.at > since);
+            let ended = snapshot.rows.iter().filter(ended).count();
+            if ended > 0 {
+                self.flash(format!("{ended} ended while you were away"), Tone::Strong);
+            }
+        } else if all_done && !self.was_all_done && !snapshot.rows.is_empty() {
+            let text =
+                format!("all {} ended: v shows results", count(snapshot.rows.len(), "agent"));
+            self.flash(text, Tone::Strong);
+            requests.push(Request::Bell);
+        }
+        self.was_all_done = all_done;
+        requests
+    }
+
+    /// Opens the cap question as soon as nobody is typing.
+    fn ask_about_cap(&mut self) {
+        let Some(question) = &self.world.snapshot.question else {
+            self.seen_question = None;
+            return;
+        };
+        if self.modal.as_ref().is_some_and(Modal::is_cap) {
+            self.seen_question = Some(question.id);
+        }
+        let is_new = self.seen_question != Some(question.id);
+        let is_typing = self.world.focus == Focus::Editor;
+        if is_new && !is_typing && self.modal.is_none() && self.world.can_ask() && !self.is_leaving
+        {
+            self.seen_question = Some(question.id);
+            self.modal = Some(Modal::cap(&self.world, Some(self.world.now)));
+        }
+    }
+
+    fn focus(&mut self, focus: Focus) {
+        self.world.focus = focus;
+    }
+
+    fn flash(&mut self, text: String, tone: Tone) {
+        self.flash = Some(Flash::new(text, tone, self.world.now));
+    }
+
+    /// Says what became of something: in the footer, or over the screen if it went wrong and the footer would cut it.
+    /// Whoever types is not interrupted.
+    fn tell(&mut self, text: String, tone: Tone) {
+        let room = usize::from(self.world.panes.footer.width.saturating_sub(2));
+        let is_typing = self.modal.is_some() || self.place().takes_text();
+        if tone == Tone::Bad && !is_typing && cells(&text) > room {
+            self.modal = Some(Modal::message("not done", text, Some(self.world.now)));
+        } else {
+            self.flash(text, tone);
+        }
+    }
+
+    /// Asks the host, if it can be asked.
+    fn send(&mut self, command: Command, asked: Asked) -> Option<Request> {
+        if self.world.can_ask() {
+            return Some(Request::Send(command, asked));
+        }
+        self.flash(self.why_not(), Tone::Warning);
+        None
+    }
+
+    fn why_not(&self) -> String {
+        match &self.world.connection {
+            Connection::Up => "this fleet has ended and is only looked at".to_owned(),
+            Connection::Waiting(what) => format!("not yet: {what}"),
+            Connection::Failed(why) => format!("not possible: {why}"),
+        }
+    }
+
+    fn wishes_of_modal(&mut self, ask: impl FnOnce(&mut Modal, &World) -> Vec<Wish>) -> Vec<Wish> {
+        self.modal.as_mut().map(|modal| ask(modal, &self.world)).unwrap_or_default()
+    }
+}
+
+/// Returns what is said of a connection that has come back.
+fn linked_again(is_same_host: bool, snapshot: &Snapshot) -> &'static str {
+    match (is_same_host, snapshot.header.kpis.running > 0) {
+        (true, _) => "the connection was lost and is back: the host has watched all the time",
+        (false, true) => "the host had gone: another one watches now, agents went on",
+        (false, false) => "the host had gone: another one watches now",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! What is said when the host answers.
+
+use super::Model;
+use super::pending::Answered;
+use crate::core::{AgentId, Reply};
+use crate::runtime::Gone;
+use crate::tui::message::{Asked, Request};
+use crate::tui::theme::Tone;
+use crate::words::plain_text::{count, one_line};
+
+impl Model {
+    pub(super) fn replied(&mut self, asked: &Asked, reply: Result<Reply, Gone>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        let was_taken = matches!(reply, Ok(Reply::Queued(..) | Reply::Done(_)));
+        match (self.answered(asked, &reply), asked) {
+            (Answered::Lost(again), _) => {
+                let text = if again.is_some() {
+                    "the host went before it answered: the tasks are sent again"
+                } else {
+                    "the host went before it answered: the tasks are sent again to the next one"
+                };
+                self.tell(text.to_owned(), Tone::Warning);
+                requests.extend(again);
+                return requests;
+            }
+            (_, Asked::Dispatch(_) | Asked::Edit(_)) if was_taken => {
+                let wishes = self.editor.accepted(&self.world);
+                self.grant(wishes, &mut requests);
+            }
+            (Answered::Tasks(tasks), _) if !was_taken => {
+                let (why, _) = words(asked, reply.clone());
+                self.give_back(tasks, Some(why));
+            }
+            (_, Asked::Dispatch(_) | Asked::Edit(_)) => self.editor.refused(&self.world),
+            _ => {}
+        }
+        if *asked == Asked::StopAll && !was_taken {
+            self.is_leaving = false;
+        }
+        let of_modal =
+            self.modal.as_mut().map(|modal| modal.replied(asked, &reply)).unwrap_or_default();
+        // Of one agent the remark that was made at the key names it, which the number of those stopped does not.
+        let is_named = matches!(asked, Asked::Stop(1) | Asked::Kill(1) | Asked::Remove(1))
+            && matches!(reply, Ok(Reply::Done(1)));
+        if !is_named {
+            let (text, tone) = words(asked, reply);
+            self.tell(text, tone);
+        }
+        // A modal knows better what was asked for, so its remark comes last.
+        self.grant(of_modal, &mut requests);
+        requests
+    }
+}
+
+/// Returns the remark about a reply.
+fn words(asked: &Asked, reply: Result<Reply, Gone>) -> (String, Tone) {
+    match reply {
+        Ok(Reply::Queued(_, ids)) => match asked {
+            Asked::Retry(_) => (format!("tried again as {}", numbers(&ids)), Tone::Good),
+            _ => (format!("queued {}", numbers(&ids)), Tone::Good),
+        },
+        Ok(Reply::Done(number)) => (done(asked, number), Tone::Plain),
+        Ok(Reply::AlreadyEnded(ids)) => {
+            (format!("{} had already ended", numbers(&ids)), Tone::Plain)
+        }
+        Ok(Reply::AlreadyAnswered(how)) => (format!("already answered: {how}"), Tone::Warning),
+        Ok(Reply::Refused(refusal)) => (one_line(&refusal.0), Tone::Bad),
+        Err(gone) => {
+            (format!("not done, as far as is known: {gone}; look again when it is back"), Tone::Bad)
+        }
+    }
+}
+
+fn done(asked: &Asked, number: u32) -> String {
+    let agents = |number: u32| count(usize::try_from(number).unwrap_or(usize::MAX), "agent");
+    match asked {
+        Asked::Dispatch(_) | Asked::First(_) => format!("queued {number}"),
+        Asked::Edit(id) => format!("{id} changed"),
+        Asked::Stop(_) if number == 0 => "nothing to stop".to_owned(),
+        Asked::Stop(_) => format!("stopping {}: x again kills", agents(number)),
+        Asked::StopAll => format!("stopping {}", agents(number)),
+        Asked::Kill(_) => format!("killing {}", agents(number)),
+        Asked::Remove(_) => format!("{} removed from the queue", agents(number)),
+        Asked::Retry(_) => format!("tried again: {number}"),
+        Asked::Hold => "queue held: nothing starts until p".to_owned(),
+        Asked::Release => "queue released".to_owned(),
+        Asked::Move => "moved".to_owned(),
+        Asked::Cap => "cap changed".to_owned(),
+        Asked::Answer => "answered".to_owned(),
+    }
+}
+
+/// Returns the numbers of agents as a person says them: `#4`, `#4 to #9`, `#4, #7`.
+fn numbers(ids: &[AgentId]) -> String {
+    match ids {
+        [] => "none".to_owned(),
+        [one] => one.to_string(),
+        [first, .., last] => {
+            let is_run = ids.windows(2).all(|pair| match pair {
+                [a, b] => a.0 + 1 == b.0,
+                _ => true,
+            });
+            if is_run {
+                format!("{first} to {last}")
+            } else if ids.len() <= 6 {
+                ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            } else {
+                count(ids.len(), "agent")
+            }
+        }
+    }
+}

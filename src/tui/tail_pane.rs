@@ -1,0 +1,321 @@
+//! The output of the selected agent: which of its texts is shown, and what a key or the mouse does to the view of it.
+//!
+//! What may go here: state of the pane, requests to the reader of files. What may not: reading, drawing, words of empty
+//! texts.
+
+mod draw;
+mod text;
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use self::draw::Parts;
+use self::text::{Content, Text};
+use super::keymap::{Action, Place};
+use super::layout::Focus;
+use super::message::Request;
+use super::search_line;
+use super::theme::Tone;
+use super::wish::Wish;
+use super::world::World;
+use crate::core::{AgentId, Snapshot};
+use crate::tail::view::{self, Layout, Move};
+
+/// Rows that one step of the wheel moves.
+const WHEEL: i32 = 3;
+/// Columns that one key moves lines that do not wrap.
+const SIDE: i32 = 8;
+
+/// What the reader was asked for last.
+#[derive(Debug, Clone)]
+struct Opened {
+    id: AgentId,
+    text: Text,
+    /// What is shown of the snapshot; `None` for a file.
+    content: Option<Arc<str>>,
+    has_ended: bool,
+    /// The snapshot in which it was last seen to be so.
+    snapshot: Arc<Snapshot>,
+}
+
+/// The output of the selected agent.
+#[derive(Debug, Default)]
+pub(crate) struct TailPane {
+    id: Option<AgentId>,
+    text: Text,
+    /// Number of the newest opening; pages with another one are of something else.
+    number: u64,
+    opened: Option<Opened>,
+    page: Arc<view::Page>,
+    layout: Option<Layout>,
+    is_hidden: bool,
+    is_unwrapped: bool,
+    /// What is searched for.
+    needle: Option<String>,
+    /// The search line while it is typed.
+    typing: Option<String>,
+    /// The copy that was put on the clipboard last.
+    copied: u64,
+}
+
+impl TailPane {
+    /// Where its keys are looked up: in the output, or in its search line.
+    pub(crate) fn place(&self) -> Place {
+        if self.typing.is_some() { Place::Prompt } else { Place::Tail }
+    }
+
+    /// Shows this agent from now on.
+    pub(crate) fn show(&mut self, id: Option<AgentId>, _world: &World) -> Vec<Wish> {
+        self.id = id;
+        Vec::new()
+    }
+
+    /// What is visible of the file changed.
+    pub(crate) fn page(&mut self, page: Arc<view::Page>, _world: &World) {
+        if page.number == self.number {
+            self.page = page;
+        }
+    }
+
+    /// Does what a key means.
+    pub(crate) fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
+        let half = i32::from(Parts::of(world.panes.tail, &self.page).rows.height / 2).max(1);
+        match action {
+            Action::Down => go(Move::Rows(1)),
+            Action::Up => go(Move::Rows(-1)),
+            Action::PageDown => go(Move::Pages(1)),
+            Action::PageUp => go(Move::Pages(-1)),
+            Action::HalfPageDown => go(Move::Rows(half)),
+            Action::HalfPageUp => go(Move::Rows(-half)),
+            Action::First => go(Move::Start),
+            Action::Follow => go(Move::End),
+            Action::Left | Action::Right if !self.is_unwrapped => {
+                vec![Wish::Flash("lines are wrapped: w shows them whole".to_owned(), Tone::Plain)]
+            }
+            Action::Left => go(Move::Columns(-SIDE)),
+            Action::Right => go(Move::Columns(SIDE)),
+            Action::NextText => self.turn_to(self.text.next()),
+            Action::Wrap => {
+                self.is_unwrapped = !self.is_unwrapped;
+                let text =
+                    if self.is_unwrapped { "lines cut: Left, Right move" } else { "lines wrapped" };
+                vec![Wish::Flash(text.to_owned(), Tone::Plain)]
+            }
+            Action::Search => {
+                self.typing = Some(String::new());
+                Vec::new()
+            }
+            Action::Accept => self.search(),
+            Action::Close => {
+                self.typing = None;
+                Vec::new()
+            }
+            Action::NextHit => self.go_to_hit(view::Request::NextHit),
+            Action::PreviousHit => self.go_to_hit(view::Request::PreviousHit),
+            Action::CopyLine => self.copy_line(),
+            Action::CopyPath => self.of_file(world, |path| {
+                let text = path.to_string_lossy().into_owned();
+                Wish::Ask(Request::Copy(text, "path".to_owned()))
+            }),
+            Action::ShowFile => {
+                self.of_file(world, |path| Wish::Ask(Request::ShowFile(path.to_owned())))
+            }
+            Action::EditFile => {
+                self.of_file(world, |path| Wish::Ask(Request::EditFile(path.to_owned())))
+            }
+            Action::Back => self.back(world),
+            _ => Vec::new(),
+        }
+    }
+
+    fn turn_to(&mut self, text: Text) -> Vec<Wish> {
+        self.text = text;
+        Vec::new()
+    }
+
+    /// Ends the search line: an empty one ends the search.
+    fn search(&mut self) -> Vec<Wish> {
+        let needle = self.typing.take().filter(|needle| !needle.is_empty());
+        self.needle.clone_from(&needle);
+        let request = needle.map_or(view::Request::ClearSearch, view::Request::Search);
+        vec![ask(request)]
+    }
+
+    fn go_to_hit(&mut self, request: view::Request) -> Vec<Wish> {
+        if self.needle.is_some() {
+            return vec![ask(request)];
+        }
+        vec![Wish::Flash("nothing is searched for: / searches".to_owned(), Tone::Plain)]
+    }
+
+    fn copy_line(&mut self) -> Vec<Wish> {
+        if self.rows().is_empty() {
+            return vec![Wish::Flash("there is no line to copy".to_owned(), Tone::Plain)];
+        }
+        vec![ask(view::Request::Copy)]
+    }
+
+    /// Does something with the path of the shown file, if a file is shown.
+    fn of_file(&self, world: &World, wish: impl FnOnce(&std::path::Path) -> Wish) -> Vec<Wish> {
+        let row = self.id.and_then(|id| world.row(id));
+        let refusal = match row.map(|row| (row, self.text.content(row, world))) {
+            None => "no agent is selected".to_owned(),
+            Some((_, Content::Text(_))) => {
+                format!("{} is in no file: t turns to one, y copies a line", self.text.name())
+            }
+            Some((row, Content::File(_))) if row.started.is_none() => {
+                format!("{} has not run: there is no file", row.id)
+            }
+            Some((_, Content::File(path))) => return vec![wish(&path)],
+        };
+        vec![Wish::Flash(refusal, Tone::Plain)]
+    }
+
+    fn back(&mut self, world: &World) -> Vec<Wish> {
+        if self.needle.take().is_some() {
+            vec![ask(view::Request::ClearSearch)]
+        } else if world.is_zoomed() {
+            vec![Wish::Zoom]
+        } else {
+            vec![Wish::Focus(Focus::Agents)]
+        }
+    }
+
+    /// Types a key into the search line; one that finds nothing to delete ends it.
+    pub(crate) fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+        if self.typing.as_mut().is_some_and(|typing| !search_line::key(typing, key)) {
+            self.typing = None;
+        }
+        Vec::new()
+    }
+
+    /// Pastes into the search line.
+    pub(crate) fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
+        if let Some(typing) = &mut self.typing {
+            search_line::paste(typing, text);
+        }
+        Vec::new()
+    }
+
+    /// Takes a mouse event within its area.
+    pub(crate) fn mouse(&mut self, event: MouseEvent, area: Rect, world: &World) -> Vec<Wish> {
+        match event.kind {
+            MouseEventKind::ScrollDown => go(Move::Rows(WHEEL)),
+            MouseEventKind::ScrollUp => go(Move::Rows(-WHEEL)),
+            MouseEventKind::ScrollRight if self.is_unwrapped => go(Move::Columns(SIDE)),
+            MouseEventKind::ScrollLeft if self.is_unwrapped => go(Move::Columns(-SIDE)),
+            MouseEventKind::Down(MouseButton::Left) => {
+                let position = Position::new(event.column, event.row);
+                let text = draw::tab_at(area, position, self.text, self.id, world);
+                text.map(|text| self.turn_to(text)).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The fleet or the size changed, or a page came.
+    pub(crate) fn refresh(&mut self, world: &World) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        self.take_copy(&mut wishes);
+        let area = world.panes.tail;
+        if area.is_empty() != self.is_hidden {
+            self.is_hidden = area.is_empty();
+            wishes.push(ask(view::Request::Hide(self.is_hidden)));
+        }
+        if !self.is_hidden {
+            let rows = Parts::of(area, &self.page).rows;
+            let layout = Layout {
+                width: usize::from(rows.width).max(1),
+                height: usize::from(rows.height).max(1),
+                wraps: !self.is_unwrapped,
+            };
+            if self.layout != Some(layout) {
+                self.layout = Some(layout);
+                wishes.push(ask(view::Request::Layout(layout)));
+            }
+        }
+        self.open(world, &mut wishes);
+        wishes
+    }
+
+    /// Puts a copied line on the clipboard.
+    fn take_copy(&mut self, wishes: &mut Vec<Wish>) {
+        let Some(copied) = &self.page.copied else { return };
+        if copied.number == self.copied {
+            return;
+        }
+        self.copied = copied.number;
+        wishes.push(if copied.text.trim().is_empty() {
+            Wish::Flash("that line is empty: nothing copied".to_owned(), Tone::Plain)
+        } else {
+            Wish::Ask(Request::Copy(copied.text.clone(), "line".to_owned()))
+        });
+    }
+
+    /// Asks the reader for what is to be shown, if that is something else than it shows.
+    fn open(&mut self, world: &World, wishes: &mut Vec<Wish>) {
+        let Some(row) = self.id.and_then(|id| world.row(id)) else {
+            if self.opened.take().is_some() {
+                self.page = Arc::default();
+                self.number += 1;
+                wishes.push(ask(view::Request::Close));
+            }
+            return;
+        };
+        let has_ended = row.status.is_ended();
+        let same =
+            self.opened.as_mut().filter(|opened| (opened.id, opened.text) == (row.id, self.text));
+        if let Some(opened) = same {
+            // A text of the snapshot is only looked at again with another snapshot, and not at every key.
+            let is_same = Arc::ptr_eq(&opened.snapshot, &world.snapshot)
+                || opened
+                    .content
+                    .as_deref()
+                    .is_none_or(|shown| self.text.is_still(shown, row, world));
+            if is_same {
+                opened.snapshot = Arc::clone(&world.snapshot);
+                if has_ended && !opened.has_ended {
+                    opened.has_ended = true;
+                    wishes.push(ask(view::Request::Ended(self.number)));
+                }
+                return;
+            }
+        }
+        self.number += 1;
+        // What was copied of the text before is known already.
+        self.page = Arc::default();
+        let (what, content) = match self.text.content(row, world) {
+            Content::File(path) => (view::What::File(path), None),
+            Content::Text(text) => {
+                let text: Arc<str> = Arc::from(text);
+                (view::What::Text(Arc::clone(&text)), Some(text))
+            }
+        };
+        let snapshot = Arc::clone(&world.snapshot);
+        self.opened = Some(Opened { id: row.id, text: self.text, content, has_ended, snapshot });
+        wishes.push(ask(view::Request::Open { number: self.number, what, has_ended }));
+    }
+
+    /// Draws it; returns the cell of the caret of the search line.
+    pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer, world: &World) -> Option<Position> {
+        draw::pane(self, area, buffer, world)
+    }
+
+    fn rows(&self) -> &[view::Row] {
+        &self.page.rows
+    }
+}
+
+fn ask(request: view::Request) -> Wish {
+    Wish::Ask(Request::Tail(request))
+}
+
+fn go(way: Move) -> Vec<Wish> {
+    vec![ask(view::Request::Move(way))]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! A screen without a terminal for tests: a fixed moment, a task maker that only splits lines, frames as text. Only
+//! compiled for tests.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::layout::{self, Focus, Shares, Wanted};
+use super::session::{Kept, KindInfo, Link, Made, Problem, Session, TaskMaker, TaskOptions};
+use super::theme::Theme;
+use super::world::{Connection, World};
+use super::{Message, Model, Request, draw};
+use crate::core::{AgentKind, FleetId, KindTraits, Moment, Snapshot, Task};
+use crate::journal::FleetDir;
+use crate::words::style::Style;
+
+/// Now, in every test: the moment at which `core::testing::snapshot` is taken.
+pub(crate) const NOW: Moment = Moment(21_000);
+
+/// Colours and more than ASCII.
+pub(crate) const THEME: Theme =
+    Theme { words: Style { terminal: true, colour: true, unicode: true } };
+
+/// One task a line; `bad` is refused; three kinds.
+pub(crate) struct Lines;
+
+impl TaskMaker for Lines {
+    fn kinds(&self) -> Vec<KindInfo> {
+        let kind = |name: &str, is_installed, is_prompt, pays| KindInfo {
+            name: name.to_owned(),
+            is_installed,
+            is_prompt,
+            pays,
+        };
+        vec![
+            kind("ygg", true, true, true),
+            kind("claude", false, true, true),
+            kind("sh", true, false, false),
+        ]
+    }
+
+    fn split(&self, draft: &str, _: &TaskOptions) -> Vec<String> {
+        draft
+            .split("\n---\n")
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn make(&self, draft: &str, options: &TaskOptions) -> Made {
+        let mut made = Made::default();
+        for (number, text) in (1..).zip(self.split(draft, options)) {
+            if text == "bad" {
+                let sentence = "this is a placeholder: write what is to be done".to_owned();
+                made.problems.push(Problem { line: Some(number), sentence });
+                continue;
+            }
+            let traits = KindTraits {
+                prompt: options.kind != "sh",
+                pays: options.kind != "sh",
+                must_answer: false,
+            };
+            let kind = AgentKind(options.kind.clone());
+            made.tasks.push(Task::new(text, kind, traits, options.root.clone()));
+        }
+        made
+    }
+}
+
+pub(crate) fn options() -> TaskOptions {
+    TaskOptions { kind: "sh".to_owned(), root: PathBuf::from("/repo"), ..TaskOptions::default() }
+}
+
+/// What surrounds panes on a terminal of this size, connected, with the focus on this pane.
+pub(crate) fn world(snapshot: Snapshot, columns: u16, rows: u16, focus: Focus) -> World {
+    let wanted = Wanted {
+        size: (columns, rows),
+        focus,
+        is_zoomed: false,
+        editor_rows: 1,
+        shares: Shares::default(),
+    };
+    World {
+        snapshot: Arc::new(snapshot),
+        connection: Connection::Up,
+        now: NOW,
+        theme: THEME,
+        panes: layout::panes(wanted),
+        focus,
+        dir: dir(),
+        folder: PathBuf::from("/repo"),
+        maker: Box::new(Lines),
+        options: options(),
+        is_read_only: false,
+        is_demo: false,
+        zone: jiff::tz::TimeZone::UTC,
+    }
+}
+
+fn dir() -> FleetDir {
+    FleetDir::new(PathBuf::from("/state/fleets/k3f"), FleetId("k3f".to_owned()))
+}
+
+/// The whole screen on a terminal of this size, connected to a fleet that stands like this.
+pub(crate) fn model(snapshot: Snapshot, columns: u16, rows: u16) -> Model {
+    let (mut model, _) = model_of(None, "sh", columns, rows);
+    let (handle, _end) = crate::runtime::channel(snapshot);
+    let _ = model.update(NOW, Message::Link(Link::Up { handle, away_since: None }));
+    model
+}
+
+/// The whole screen before there is a connection, with tasks of the command line, as many as the text has parts, and
+/// those.
+pub(crate) fn model_of(
+    first: Option<&str>,
+    kind: &str,
+    columns: u16,
+    rows: u16,
+) -> (Model, Option<Made>) {
+    let options = TaskOptions { kind: kind.to_owned(), ..options() };
+    let first = first.map(|texts| Lines.make(texts, &options));
+    let (_, link) = tokio::sync::watch::channel(Link::Waiting("the host".to_owned()));
+    let session = Session {
+        link,
+        dir: dir(),
+        folder: PathBuf::from("/repo"),
+        maker: Box::new(Lines),
+        options,
+        first: first.clone(),
+        is_read_only: false,
+        is_demo: false,
+        draft: None,
+        history: None,
+        sizes: None,
+        mouse: true,
+    };
+    let zone = jiff::tz::TimeZone::UTC;
+    (Model::new(session, THEME, zone, NOW, (columns, rows), Kept::default()), first)
+}
+
+/// Takes a message; returns what is to be done, but for what the reader of outputs is told at each change of the layout
+/// or the selection.
+pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Request> {
+    let mut requests = model.update(NOW, message);
+    requests.retain(|request| !matches!(request, Request::Tail(_)));
+    requests
+}
+
+/// The whole screen as text.
+pub(crate) fn frame(model: &Model, columns: u16, rows: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal.draw(|frame| draw(model, frame)).unwrap();
+    text(terminal.backend().buffer())
+}
+
+/// What a pane draws into an area of its own.
+pub(crate) fn pane(columns: u16, rows: u16, draw: impl FnOnce(Rect, &mut Buffer)) -> String {
+    let area = Rect::new(0, 0, columns, rows);
+    let mut buffer = Buffer::empty(area);
+    draw(area, &mut buffer);
+    text(&buffer)
+}
+
+/// The symbols of a buffer, a line for each row, without blanks at the ends.
+pub(crate) fn text(buffer: &Buffer) -> String {
+    let mut lines = Vec::new();
+    for y in buffer.area.top()..buffer.area.bottom() {
+        let mut line = String::new();
+        let mut skip = 0;
+        for x in buffer.area.left()..buffer.area.right() {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let symbol = buffer[(x, y)].symbol();
+            skip = crate::words::plain_text::cells(symbol).saturating_sub(1);
+            line.push_str(symbol);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
