@@ -29,3 +29,11 @@ pub(crate) fn with_kinds<T>(ask: impl FnOnce(&Kinds<'_>) -> T) -> T {
         installed: &|program| is_on_path(program, path.as_deref()),
     })
 }
+
+/// Returns the first real kind whose program is found, if any is.
+#[cfg(feature = "tui")]
+pub(crate) fn first_found() -> Option<&'static str> {
+    let path = std::env::var_os("PATH");
+    let found = |real: &&RealKind<'static>| is_on_path(real.program, path.as_deref());
+    REAL.iter().find(found).map(|real| real.name)
+}

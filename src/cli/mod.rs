@@ -33,6 +33,12 @@ use std::io::Write;
 use arguments::{Action, Arguments, Stop};
 
 pub use act::Failure;
+#[cfg(feature = "tui")]
+pub(crate) use {
+    act::{fleet_to, never_inside_of_agents, outside_of_agents, state_dir},
+    known_kinds::{first_found, with_kinds},
+    run::{current_folder, prune},
+};
 
 /// Lets other doors into a fleet that this process hosts, until what it returns is dropped.
 pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;

@@ -9,9 +9,19 @@ use crate::cli::arguments::Arguments;
 use crate::cli::{self, Failure};
 
 mod connect;
+#[cfg(feature = "tui")]
+mod drafts;
+#[cfg(feature = "tui")]
+mod farewell;
 mod host;
 mod join;
+#[cfg(feature = "tui")]
+mod link;
+#[cfg(feature = "tui")]
+mod screen;
 mod serving;
+#[cfg(feature = "tui")]
+mod task_maker;
 
 pub use connect::{Connector, StartError};
 pub use join::{JoinError, find_or_make};
@@ -22,6 +32,12 @@ pub fn main() -> ExitCode {
     host::host_main().unwrap_or_else(door)
 }
 
+#[cfg(feature = "tui")]
+fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failure> {
+    screen::open(arguments, argv)
+}
+
+#[cfg(not(feature = "tui"))]
 fn open(_arguments: &Arguments, _argv: Vec<String>) -> Result<u8, Failure> {
     Err(Failure::input("this fleet was built without its screen: fleet run runs tasks without one"))
 }

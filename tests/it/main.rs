@@ -30,6 +30,15 @@ mod run_words;
 #[cfg(test)]
 mod runtime;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod screen_start;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod screen_tail;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod screen_terminal;
+#[cfg(test)]
 mod socket;
 #[cfg(test)]
 mod supervise;

@@ -1,12 +1,18 @@
 //! The real binary in a pseudo-terminal: keys in, a screen out.
 
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use rustix::fs::OFlags;
+use rustix::termios::{Action, LocalModes, tcflow, tcgetattr};
 
-use super::{GENEROUS, World, wait_until};
+use super::{GENEROUS, Pid, World, wait_until};
 
 /// What the binary wrote, raw and as a person would see it.
 struct Seen {
@@ -20,16 +26,28 @@ pub(crate) struct Terminal {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     child: Box<dyn portable_pty::Child + Send + Sync>,
     ended: Option<ExitStatus>,
-    // The terminal hangs up when this is dropped.
-    _master: Box<dyn MasterPty + Send>,
+    /// Its path, by which its modes can be read.
+    name: PathBuf,
+    master: Box<dyn MasterPty + Send>,
 }
 
 impl Terminal {
     /// Starts the binary in a terminal of this size.
     pub(crate) fn start(world: &World, args: &[&str], rows: u16, columns: u16) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_fleet"));
+        Self::start_program(world, env!("CARGO_BIN_EXE_fleet"), args, rows, columns)
+    }
+
+    /// Starts any program in a terminal of this size.
+    pub(crate) fn start_program(
+        world: &World,
+        program: impl AsRef<OsStr>,
+        args: &[&str],
+        rows: u16,
+        columns: u16,
+    ) -> Self {
+        let pair = native_pty_system().openpty(size(rows, columns)).unwrap();
+        let name = pair.master.tty_name().unwrap();
+        let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
         for (name, value) in world.variables() {
@@ -44,10 +62,77 @@ impl Terminal {
         let reader = pair.master.try_clone_reader().unwrap();
         let (into, answers) = (Arc::clone(&seen), Arc::clone(&writer));
         std::thread::spawn(move || read(reader, &into, &answers));
-        Self { seen, writer, child, ended: None, _master: pair.master }
+        Self { seen, writer, child, ended: None, name, master: pair.master }
     }
 
-    /// Types these bytes.
+    /// Process that was started in it.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid(self.child.process_id().expect("it has not been waited for"))
+    }
+
+    /// Gives the terminal another size.
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        // What is written between the two is for the old size.
+        let mut seen = self.seen.lock().unwrap();
+        seen.screen.screen_mut().set_size(cells(rows), cells(columns));
+        self.master.resize(size(rows, columns)).unwrap();
+    }
+
+    /// Waits until it is as a shell leaves it to a program: modes, screen, cursor, mouse, pastes. What a program wrote
+    /// last may be seen after its end.
+    #[track_caller]
+    pub(crate) fn wait_given_back(&self) {
+        wait_until("the terminal is given back", GENEROUS, || self.is_given_back());
+    }
+
+    /// Stops what the terminal reads from its program, or lets it read again, as somebody who selects text would.
+    pub(crate) fn set_reading(&self, reads: bool) {
+        let action = if reads { Action::OOn } else { Action::OOff };
+        tcflow(self.open().unwrap(), action).unwrap();
+    }
+
+    fn open(&self) -> std::io::Result<File> {
+        let no_controlling = i32::try_from(OFlags::NOCTTY.bits()).unwrap();
+        OpenOptions::new().read(true).custom_flags(no_controlling).open(&self.name)
+    }
+
+    fn is_given_back(&self) -> Result<(), String> {
+        // A terminal that nobody has open any more has no modes to be wrong.
+        if let Ok(terminal) = self.open() {
+            let modes = tcgetattr(terminal).unwrap().local_modes;
+            if !modes.contains(LocalModes::ICANON | LocalModes::ECHO) {
+                return Err(format!("raw: {modes:?}"));
+            }
+        }
+        let written = self.written();
+        let seen = self.seen.lock().unwrap();
+        let screen = seen.screen.screen();
+        let wrong = |what: &str| Err(format!("{what}: {written:?}"));
+        if screen.alternate_screen() {
+            return wrong("the alternate screen is still there");
+        }
+        if screen.hide_cursor() {
+            return wrong("there is no cursor");
+        }
+        if screen.bracketed_paste() {
+            return wrong("pastes are marked");
+        }
+        for mode in ["1000", "1002", "1006", "1004", "2026"] {
+            let last = |sign: &str| written.rfind(&format!("\x1b[?{mode}{sign}"));
+            if last("h") > last("l") {
+                return wrong(&format!("mode {mode} is still on"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says whether a full-screen program has the terminal.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.seen.lock().unwrap().screen.screen().alternate_screen()
+    }
+
+    /// Types these bytes. What is sent at once with a line feed in it is taken for a paste by a full-screen program, so
+    /// Enter is sent by itself, after what it follows was seen.
     pub(crate) fn send(&self, bytes: &str) {
         let mut writer = self.writer.lock().unwrap();
         writer.write_all(bytes.as_bytes()).unwrap();
@@ -108,6 +193,10 @@ impl Drop for Terminal {
             let _ = self.child.wait();
         }
     }
+}
+
+fn size(rows: u16, columns: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
 }
 
 fn cells(count: u16) -> NonZeroU16 {

@@ -1,0 +1,301 @@
+//! `fleet` and `fleet attach`: which fleet the screen is opened on, with what, and what is said when it has gone.
+//!
+//! What may go here: the order of things from the command line to the screen and back. What may not: hosts, the wire,
+//! drawing.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use tokio::sync::watch;
+
+use super::connect::Connector;
+use super::drafts::DraftPlace;
+use super::farewell::{exit_code, last_line};
+use super::join::find_or_make;
+use super::link::keep_linked;
+use super::task_maker::{PlanMaker, tasks};
+use crate::adapters::known_kinds;
+use crate::cli::arguments::{Action, Arguments, RunArguments, which_fleet};
+use crate::cli::plan::{self, Plan, Surroundings};
+use crate::cli::{
+    Failure, current_folder, first_found, fleet_to, never_inside_of_agents, outside_of_agents,
+    prune, state_dir, with_kinds,
+};
+use crate::core::{FleetOptions, Leftovers, Moment, Snapshot, Task};
+use crate::journal::{self, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
+use crate::runtime::{HostEnd, channel, depth, inspect, new_loop};
+use crate::supervise::Launcher;
+use crate::tui::{self, Link, Made, Session, TaskOptions};
+use crate::words::plain_text::one_line;
+use crate::words::style::Style;
+
+/// Opens the screen that the command line asks for; returns the exit code once it has been left.
+pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failure> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(Failure::input(
+            "the screen needs a terminal for input and output: fleet run runs tasks without one",
+        ));
+    }
+    tui::check_terminal(&|name| std::env::var(name).ok())
+        .map_err(|error| Failure::input(error.to_string()))?;
+    let global = &arguments.global;
+    let given = &arguments.screen.run;
+    let attach = match &arguments.action {
+        Some(Action::Attach(attach)) => Some(attach.which.as_deref()),
+        _ => global.fleet.as_deref().map(Some),
+    };
+    let folder = current_folder()?;
+    let plan = make_plan(given, folder.clone())?;
+    let state = state_dir(global)?;
+    let fleet = if let Some(argument) = attach {
+        never_inside_of_agents(depth(), "attach")?;
+        let which = which_fleet(global, argument).map_err(Failure::input)?;
+        let fleet = Fleet::attach(&state, fleet_to(&state, which, Purpose::Read)?)?;
+        fleet.refuse_tasks(&plan)?;
+        fleet
+    } else {
+        outside_of_agents(depth(), plan.options.max_depth)?;
+        make_mesh(&plan.options)?;
+        let options = plan.options.clone();
+        let dir = find_or_make(&state, &folder, options, argv, arguments.screen.new)
+            .map_err(|error| Failure::input(error.to_string()))?;
+        let newest = inspect(&dir).ok().and_then(|seen| newest_task(&seen.snapshot));
+        Fleet::hosted(&state, dir, newest)?
+    };
+    fleet.refuse_other_options(given, &plan.options)?;
+    drop(prune(state.clone()));
+    let drafts = state.path().join("drafts");
+    // Without it nothing is kept, and the screen says so when it tries.
+    let _ = journal::make_dir(&drafts);
+    let draft = DraftPlace::take(&drafts, &fleet.root);
+    let mut session = fleet.session(&state, given, plan, folder)?;
+    session.draft = draft.as_ref().map(|place| place.path().to_owned());
+    show(session, &fleet)
+}
+
+/// Shows the screen, and says what is left when it has gone.
+fn show(session: Session, fleet: &Fleet) -> Result<u8, Failure> {
+    let looped = new_loop().map_err(|error| Failure::input(error.to_string()))?;
+    let left =
+        looped.block_on(tui::run(session)).map_err(|error| Failure::input(error.to_string()))?;
+    let link = fleet.link.borrow().clone();
+    let snapshot = match link {
+        Link::Up { handle, .. } => handle.snapshot(),
+        Link::Failed(why) => return Err(Failure::no_fleet(why)),
+        Link::Waiting(_) => return Ok(exit_code(left)),
+    };
+    let style = Style::detect(true, &|name| std::env::var(name).ok());
+    if let Some(line) = last_line(left, &snapshot, style) {
+        // The terminal may have gone, and with it whoever would read this.
+        let _ = writeln!(io::stdout(), "{line}");
+    }
+    Ok(exit_code(left))
+}
+
+/// The fleet that the screen is opened on.
+struct Fleet {
+    dir: FleetDir,
+    /// How the screen stands with its host.
+    link: watch::Receiver<Link>,
+    /// Its folder.
+    root: PathBuf,
+    options: FleetOptions,
+    /// Its newest task, whose kind counts where nobody names one.
+    newest: Option<Arc<Task>>,
+    /// The other ends of a fleet that has ended, which nobody hosts any more.
+    ended: Option<(watch::Sender<Link>, HostEnd)>,
+}
+
+impl Fleet {
+    /// A fleet with a host, or one that gets it now.
+    fn hosted(state: &StateDir, dir: FleetDir, newest: Option<Arc<Task>>) -> Result<Self, Failure> {
+        let file = dir.read_file().map_err(|error| Failure::no_fleet(error.to_string()))?;
+        let launcher =
+            Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
+        let connector = Connector::new(state, dir.clone(), launcher);
+        let link = keep_linked(connector)
+            .map_err(|error| Failure::input(format!("could not start the screen: {error}")))?;
+        Ok(Self { dir, link, root: file.root, options: file.options, newest, ended: None })
+    }
+
+    /// A fleet that is there already: one that has ended is looked at as it is, any other one has a host or gets one.
+    fn attach(state: &StateDir, dir: FleetDir) -> Result<Self, Failure> {
+        let seen = inspect(&dir).map_err(|error| Failure::no_fleet(error.to_string()))?;
+        if let Some(host) = &seen.elsewhere {
+            let id = dir.id();
+            let host = one_line(host);
+            return Err(Failure::no_fleet(format!("fleet {id} lives on host {host}: go on there")));
+        }
+        let newest = newest_task(&seen.snapshot);
+        if seen.standing != FleetStanding::Ended {
+            return Self::hosted(state, dir, newest);
+        }
+        let (link, ended) = looked_at(seen.snapshot, dir.left_at());
+        dir.forget_left();
+        let (root, options) = (seen.file.root, seen.file.options);
+        Ok(Self { dir, link, root, options, newest, ended: Some(ended) })
+    }
+
+    /// Refuses tasks for a fleet that has ended.
+    fn refuse_tasks(&self, plan: &Plan) -> Result<(), Failure> {
+        if self.ended.is_none() || plan.tasks.is_empty() {
+            return Ok(());
+        }
+        let id = self.dir.id();
+        Err(Failure::input(format!(
+            "fleet {id} has ended and takes no more tasks: leave --fleet out to begin another one"
+        )))
+    }
+
+    /// Refuses options that a fleet which is there already does not have: it keeps those it was made with, and an
+    /// option that is not heard must not look as if it were.
+    fn refuse_other_options(
+        &self,
+        given: &RunArguments,
+        planned: &FleetOptions,
+    ) -> Result<(), Failure> {
+        let id = self.dir.id();
+        let wanted = with_given(given, planned, &self.options);
+        let capped = given.limits.cap.is_some_and(|cap| {
+            inspect(&self.dir).is_ok_and(|seen| seen.snapshot.header.cap != Some(cap))
+        });
+        if wanted == self.options && !(capped && *planned != self.options) {
+            return Ok(());
+        }
+        Err(Failure::input(format!(
+            "fleet {id} is there already and keeps its options: leave those of the fleet out (c on the screen changes \
+             the cap), or begin another one with --new"
+        )))
+    }
+
+    fn session(
+        &self,
+        state: &StateDir,
+        given: &RunArguments,
+        plan: Plan,
+        folder: PathBuf,
+    ) -> Result<Session, Failure> {
+        // Somebody who attaches from elsewhere means the fleet's folder, not the one they happen to be in.
+        let folder = if folder_of(&folder) == self.root { folder } else { self.root.clone() };
+        let mut options = task_options(given, &plan, &folder).map_err(Failure::input)?;
+        if given.task.agent.is_none() && given.after.is_empty() {
+            adopt(&mut options, self.newest.as_deref());
+        }
+        let has_command = options.command.is_some();
+        let first = tasks(plan.tasks);
+        Ok(Session {
+            link: self.link.clone(),
+            dir: self.dir.clone(),
+            folder: self.root.clone(),
+            maker: Box::new(PlanMaker::new(folder, has_command)),
+            options,
+            first: Some(first).filter(|made: &Made| !made.tasks.is_empty()),
+            is_read_only: self.ended.is_some(),
+            is_demo: false,
+            draft: None,
+            history: Some(state.path().join("history.jsonl")),
+            sizes: Some(state.path().join("sizes.json")),
+            mouse: true,
+        })
+    }
+}
+
+/// Returns a door to a fleet that does not change any more, and what has to be kept for as long as it is open.
+fn looked_at(
+    snapshot: Snapshot,
+    away_since: Option<Moment>,
+) -> (watch::Receiver<Link>, (watch::Sender<Link>, HostEnd)) {
+    let (handle, end) = channel(snapshot);
+    let (sender, receiver) = watch::channel(Link::Up { handle, away_since });
+    (receiver, (sender, end))
+}
+
+/// Lays what was given over the options of a fleet.
+fn with_given(given: &RunArguments, planned: &FleetOptions, has: &FleetOptions) -> FleetOptions {
+    let mut wanted = has.clone();
+    given.limits.apply(&mut wanted);
+    let fleet = &given.fleet;
+    if fleet.name.is_some() {
+        wanted.name.clone_from(&planned.name);
+    }
+    if fleet.mesh.is_some() {
+        wanted.mesh.clone_from(&planned.mesh);
+    }
+    if fleet.orphan_limit.is_some() {
+        wanted.orphan_limit = planned.orphan_limit;
+    }
+    if fleet.max_depth.is_some() {
+        wanted.max_depth = planned.max_depth;
+    }
+    wanted.strict_protocol |= fleet.strict_protocol;
+    wanted
+}
+
+fn make_plan(given: &RunArguments, folder: PathBuf) -> Result<Plan, Failure> {
+    if given.task.origin.is_some() {
+        return Err(Failure::input("--origin is for fleet run: who types is at the screen"));
+    }
+    let around = Surroundings {
+        folder,
+        processors: thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        terminal: true,
+        has_variable: &|name| std::env::var_os(name).is_some(),
+    };
+    with_kinds(|kinds| {
+        plan::plan_any(given, kinds, &around, &mut io::stdin().lock()).map_err(Failure::input)
+    })
+}
+
+fn make_mesh(options: &FleetOptions) -> Result<(), Failure> {
+    match &options.mesh {
+        Some(mesh) => std::fs::create_dir_all(mesh)
+            .map_err(|error| Failure::input(format!("--mesh {}: {error}", mesh.display()))),
+        None => Ok(()),
+    }
+}
+
+/// Returns what the tasks that are typed begin with. What is wrong with an option is told now, and not with each task.
+fn task_options(given: &RunArguments, plan: &Plan, folder: &Path) -> Result<TaskOptions, String> {
+    let task = &given.task;
+    let after = plan::words_after(given)?;
+    let is_command = task.agent.is_none() && !after.is_empty();
+    let named = || task.agent.clone().or_else(|| first_found().map(str::to_owned));
+    let kind = if is_command { Some("command".to_owned()) } else { named() };
+    let (command, extra) = if is_command { (Some(after), Vec::new()) } else { (None, after) };
+    let root = task.root.as_ref().map_or_else(|| folder.to_owned(), |root| folder.join(root));
+    Ok(TaskOptions {
+        kind: kind.unwrap_or_default(),
+        command,
+        extra,
+        engine: task.engine.clone(),
+        tier: task.tier.clone(),
+        model: task.model.clone(),
+        max_steps: task.max_steps,
+        read_only: task.read_only,
+        allow_shell: task.allow_shell,
+        allow_web: task.allow_web,
+        root,
+        env: task.env.iter().map(|word| (word.name.clone(), word.value.clone())).collect(),
+        budget: task.budget,
+        timeout: task.timeout,
+        idle_timeout: task.idle_timeout,
+        keep_leftovers: task.leftovers == Some(Leftovers::Keep),
+        context: plan.context.clone(),
+    })
+}
+
+fn newest_task(snapshot: &Snapshot) -> Option<Arc<Task>> {
+    snapshot.rows.last().map(|row| Arc::clone(&row.task))
+}
+
+/// Takes over the kind of a fleet's newest task, with its command line: whoever comes back to a fleet goes on with what
+/// it was made for, and `sh` is no surprise where its owner chose it.
+fn adopt(options: &mut TaskOptions, newest: Option<&Task>) {
+    let Some(task) = newest.filter(|task| known_kinds().any(|kind| kind == task.kind.0)) else {
+        return;
+    };
+    options.kind.clone_from(&task.kind.0);
+    options.command.clone_from(&task.command);
+}

@@ -1,0 +1,129 @@
+//! Makes tasks of what is typed on the screen, with the rules and sentences of the command line.
+//!
+//! What may go here: turning the screen's options into the command line's. What may not: rules about tasks
+//! (`cli::plan`), how anything looks.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::cli::arguments::{EnvWord, TaskArguments};
+use crate::cli::plan::{
+    DraftProblem, Drafted, PlannedTask, Surroundings, Template, drafted, is_on_path,
+};
+use crate::cli::sources::draft_texts;
+use crate::cli::with_kinds;
+use crate::core::{AgentKind, Leftovers};
+use crate::tui::{KindInfo, Made, Problem, TaskMaker, TaskOptions};
+
+/// Kind of tasks that bring their own command line.
+const COMMAND: &str = "command";
+
+/// Makes tasks for agents that work in a folder unless they are told otherwise.
+#[derive(Debug)]
+pub(super) struct PlanMaker {
+    folder: PathBuf,
+    /// A command line was given after `--`, so that it can be chosen as a kind.
+    has_command: bool,
+}
+
+impl PlanMaker {
+    pub(super) fn new(folder: PathBuf, has_command: bool) -> Self {
+        Self { folder, has_command }
+    }
+}
+
+impl TaskMaker for PlanMaker {
+    fn kinds(&self) -> Vec<KindInfo> {
+        let path = std::env::var_os("PATH");
+        let info = |name: &'static str| {
+            let adapter = crate::adapters::adapter(&AgentKind(name.to_owned()))?;
+            let traits = adapter.traits();
+            let program = adapter.program();
+            Some(KindInfo {
+                name: name.to_owned(),
+                is_installed: program.is_none_or(|program| is_on_path(program, path.as_deref())),
+                is_prompt: traits.prompt,
+                pays: traits.pays,
+            })
+        };
+        crate::adapters::known_kinds()
+            .filter(|name| self.has_command || *name != COMMAND)
+            .filter_map(info)
+            .collect()
+    }
+
+    fn split(&self, draft: &str, options: &TaskOptions) -> Vec<String> {
+        // Called for every key: the template of all options is more than has to be known.
+        let kind = AgentKind(options.kind.clone());
+        let traits = crate::adapters::adapter(&kind).map(crate::adapters::Adapter::traits);
+        draft_texts(draft, traits.is_none_or(|traits| traits.prompt))
+    }
+
+    fn make(&self, draft: &str, options: &TaskOptions) -> Made {
+        let around = Surroundings {
+            folder: self.folder.clone(),
+            processors: 1,
+            terminal: true,
+            has_variable: &|name| std::env::var_os(name).is_some(),
+        };
+        with_kinds(|kinds| to_made(drafted(draft, &template(options), kinds, &around)))
+    }
+}
+
+/// Returns the options of the screen as the command line has them.
+fn template(options: &TaskOptions) -> Template {
+    let is_command = options.kind == COMMAND;
+    let after = if is_command {
+        options.command.clone().unwrap_or_default()
+    } else {
+        options.extra.clone()
+    };
+    let word = |(name, value): &(String, Option<String>)| EnvWord {
+        name: name.clone(),
+        value: value.clone(),
+    };
+    let is_set = !options.root.as_os_str().is_empty();
+    Template {
+        options: TaskArguments {
+            agent: Some(options.kind.clone()).filter(|kind| !kind.is_empty()),
+            engine: options.engine.clone(),
+            tier: options.tier.clone(),
+            model: options.model.clone(),
+            max_steps: options.max_steps,
+            read_only: options.read_only,
+            allow_shell: options.allow_shell,
+            allow_web: options.allow_web,
+            root: is_set.then(|| options.root.clone()),
+            env: options.env.iter().map(word).collect(),
+            budget: options.budget,
+            timeout: options.timeout,
+            idle_timeout: options.idle_timeout,
+            leftovers: options.keep_leftovers.then_some(Leftovers::Keep),
+            context: None,
+            origin: None,
+        },
+        after,
+        context: options.context.clone(),
+    }
+}
+
+fn to_made(drafted: Drafted) -> Made {
+    let problem = |DraftProblem { line, sentence }| Problem { line, sentence };
+    let problems = drafted.problems.into_iter().map(problem).collect();
+    Made { problems, ..tasks(drafted.tasks) }
+}
+
+/// Returns planned tasks with the values of their variables.
+pub(super) fn tasks(planned: Vec<PlannedTask>) -> Made {
+    let mut made = Made::default();
+    for PlannedTask { task, env, .. } in planned {
+        let values: BTreeMap<String, String> =
+            env.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        made.tasks.push(task);
+        made.values.push(values);
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests;

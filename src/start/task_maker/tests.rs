@@ -1,0 +1,133 @@
+//! Tests of drafts made into tasks.
+
+use std::time::Duration;
+
+use super::*;
+use crate::core::{KindTraits, NanoUsd, Task};
+
+fn maker(folder: &tempfile::TempDir) -> PlanMaker {
+    PlanMaker::new(folder.path().to_owned(), false)
+}
+
+fn options(kind: &str) -> TaskOptions {
+    TaskOptions { kind: kind.to_owned(), ..TaskOptions::default() }
+}
+
+fn texts(made: &Made) -> Vec<&str> {
+    made.tasks.iter().map(|task| task.text.as_str()).collect()
+}
+
+/// C-13.
+#[test]
+fn a_line_of_prompts_is_split_and_a_command_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let maker = maker(&folder);
+    let draft = " t1 ;; t2  ;; ;; t3 ;; ";
+    let ygg = options("ygg");
+    assert_eq!(maker.split(draft, &ygg), ["t1", "t2", "t3"]);
+    assert_eq!(texts(&maker.make(draft, &ygg)), ["t1", "t2", "t3"]);
+    for kind in ["sh", "command"] {
+        let options =
+            TaskOptions { command: Some(vec!["echo".into(), "{task}".into()]), ..options(kind) };
+        assert_eq!(maker.split(draft, &options), [draft.trim()]);
+        assert_eq!(texts(&maker.make(draft, &options)), [draft.trim()]);
+    }
+    // On the command line it is one task, whatever is in it.
+    let words = ["fleet", "run", draft].map(std::ffi::OsString::from);
+    let Some(crate::cli::arguments::Action::Run(run)) =
+        crate::cli::arguments::parse(words).unwrap().action
+    else {
+        panic!("not run")
+    };
+    assert_eq!(run.tasks, [draft]);
+}
+
+#[test]
+fn a_problem_names_its_line_and_the_other_tasks_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let draft = "fix it\n---\n\ntodo\n---\nwrite <some name>\n---\nfix it";
+    let made = maker(&folder).make(draft, &options("ygg"));
+    assert_eq!(texts(&made), ["fix it", "fix it"]);
+    let problems: Vec<(Option<usize>, &str)> =
+        made.problems.iter().map(|problem| (problem.line, problem.sentence.as_str())).collect();
+    assert_eq!(
+        problems,
+        [
+            (Some(4), "task 2: is only a placeholder, 'todo' (say what is to be done)"),
+            (Some(6), "task 3: has <some name>, which nobody has filled in (replace it)"),
+        ]
+    );
+}
+
+#[test]
+fn a_mistake_in_a_list_is_told_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = maker(&folder)
+        .make("[\"fix it\",\n {\"goal\": \"a\", \"teir\": \"deep\"}]", &options("ygg"));
+    assert_eq!(texts(&made), [""; 0]);
+    let problem = &made.problems[0];
+    assert_eq!(problem.line, Some(2));
+    assert!(problem.sentence.contains("unknown key teir (did you mean tier?)"), "{problem:?}");
+}
+
+#[test]
+fn every_option_of_the_screen_reaches_the_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = TaskOptions {
+        kind: "ygg".into(),
+        command: None,
+        extra: vec!["--flag".into()],
+        engine: Some("e".into()),
+        tier: Some("t".into()),
+        model: None,
+        max_steps: Some(3),
+        read_only: true,
+        allow_shell: true,
+        allow_web: true,
+        root: folder.path().to_owned(),
+        env: vec![("A".into(), Some("secret".into())), ("PATH".into(), None)],
+        budget: Some(NanoUsd::from_dollars(1)),
+        timeout: Some(Duration::from_secs(2)),
+        idle_timeout: Some(Duration::from_secs(3)),
+        keep_leftovers: true,
+        context: Some("shared".into()),
+    };
+    let made = PlanMaker::new("/".into(), false).make("fix it", &options);
+    let expected = Task {
+        text: "fix it".into(),
+        kind: AgentKind("ygg".into()),
+        traits: KindTraits { prompt: true, pays: true, must_answer: true },
+        command: None,
+        extra: vec!["--flag".into()],
+        engine: Some("e".into()),
+        tier: Some("t".into()),
+        model: None,
+        max_steps: Some(3),
+        read_only: true,
+        allow_shell: true,
+        allow_web: true,
+        root: folder.path().to_owned(),
+        env_names: vec!["PATH".into()],
+        env_stored: vec!["A".into()],
+        budget: options.budget,
+        timeout: options.timeout,
+        idle_timeout: options.idle_timeout,
+        leftovers: Leftovers::Keep,
+        context: Some("shared".into()),
+    };
+    assert_eq!((made.problems.as_slice(), made.tasks.as_slice()), (&[][..], &[expected][..]));
+    assert_eq!(made.values, [BTreeMap::from([("A".to_owned(), "secret".to_owned())])]);
+}
+
+#[test]
+fn only_kinds_that_can_be_chosen_are_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = |has_command| {
+        let maker = PlanMaker::new(folder.path().to_owned(), has_command);
+        maker.kinds().into_iter().map(|kind| kind.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(false), ["ygg", "sh"]);
+    assert_eq!(names(true), ["ygg", "sh", "command"]);
+    let sh = maker(&folder).kinds().remove(1);
+    assert_eq!((sh.is_installed, sh.is_prompt, sh.pays), (true, false, false));
+}

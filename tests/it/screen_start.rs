@@ -1,0 +1,473 @@
+//! The screen from the command line to the last line: which fleet it opens, what becomes of that when a screen or a host
+//! dies, what is refused.
+//!
+//! What may go here: the real binary in a terminal, with real hosts. What may not: what panes look like.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use loki_fleet::journal::StateDir;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::harness::{GENEROUS, Pid, Terminal, World, wait_until};
+
+const ROWS: u16 = 30;
+const COLUMNS: u16 = 110;
+
+fn open(world: &World, args: &[&str]) -> Terminal {
+    Terminal::start(world, args, ROWS, COLUMNS)
+}
+
+/// Opens the screen and waits until it is connected: before that, nothing is dispatched.
+fn open_ready(world: &World, args: &[&str]) -> Terminal {
+    let screen = open(world, args);
+    screen.wait_for("0 done");
+    screen.wait_for("press Enter");
+    screen
+}
+
+/// Types a draft and dispatches it. Both at once would be taken for a paste, in which Enter is a new line.
+fn dispatch(terminal: &Terminal, text: &str) {
+    terminal.send(text);
+    terminal.wait_for(text);
+    terminal.send("\r");
+}
+
+fn fleets(world: &World) -> Value {
+    world.fleet(&["ls", "--json"]).expect_code(0).json()
+}
+
+/// The host of the only fleet.
+fn host(world: &World) -> Pid {
+    wait_until("the fleet has a host", GENEROUS, || {
+        let fleets = fleets(world);
+        let pid = fleets[0]["host_pid"].as_u64().ok_or_else(|| fleets.to_string())?;
+        Ok(Pid(u32::try_from(pid).unwrap()))
+    })
+}
+
+/// Ends what the test started, and sees that nothing is left.
+fn clean_up(world: &World) {
+    for fleet in fleets(world).as_array().unwrap() {
+        if fleet["kpis"]["running"].as_u64() > Some(0) {
+            let id = fleet["id"].as_str().unwrap();
+            world.fleet(&["stop", "all", "--fleet", id]).expect_code(0);
+        }
+        if let Some(pid) = fleet["host_pid"].as_u64() {
+            Pid(u32::try_from(pid).unwrap()).signal(Signal::TERM);
+        }
+    }
+    world.assert_nothing_runs();
+}
+
+fn agent(world: &World, id: usize) -> Value {
+    let results = world.fleet(&["results", "--json"]).expect_code(0).json();
+    results["agents"][id - 1].clone()
+}
+
+#[test]
+fn an_empty_folder_is_told_what_to_do_and_leaves_nothing_to_say() {
+    let world = World::new();
+    let mut screen = open_ready(&world, &["--agent", "sh"]);
+    screen.wait_for("no agents yet");
+    let host = host(&world);
+    screen.send("\x03");
+    assert_eq!(screen.end(), 0);
+    assert!(!screen.written().contains("fleet attach"), "{}", screen.written());
+    host.signal(Signal::TERM);
+    world.assert_nothing_runs();
+}
+
+#[test]
+fn a_typed_task_is_run_and_its_end_is_seen() {
+    let world = World::new();
+    let mut screen = open_ready(&world, &["--agent", "sh"]);
+    dispatch(&screen, "echo hello > said; exit 3");
+    screen.wait_for("exit code 3");
+    assert_eq!(world.read("said"), "hello\n");
+    screen.send("\x03");
+    assert_eq!(screen.end(), 0);
+    let id = world.only_fleet();
+    screen.wait_written(&format!("{id}: 1 not done · fleet results {id}"), 1);
+    clean_up(&world);
+}
+
+#[test]
+fn tasks_of_the_command_line_are_queued_with_the_options_given() {
+    let world = World::new();
+    std::fs::write(world.file("tasks.txt"), "echo two\n").unwrap();
+    let args = ["echo one", "--agent", "sh", "-f", "tasks.txt", "-j", "1", "--name", "night"];
+    let mut screen = open(&world, &args);
+    screen.wait_for("echo two");
+    screen.wait_for("2 done");
+    screen.wait_for("night");
+    let texts = [agent(&world, 1), agent(&world, 2)].map(|agent| agent["task"].clone());
+    assert_eq!(texts, ["echo one", "echo two"]);
+    screen.send("\x03");
+    assert_eq!(screen.end(), 0);
+    clean_up(&world);
+}
+
+#[test]
+fn two_screens_of_a_folder_show_one_fleet() {
+    let world = World::new();
+    let one = open_ready(&world, &["--agent", "sh"]);
+    let other = open_ready(&world, &["--agent", "sh"]);
+    dispatch(&one, "echo from the one");
+    other.wait_for("echo from the one");
+    other.wait_for("1 done");
+    dispatch(&other, "echo from the other");
+    one.wait_for("echo from the other");
+    one.wait_for("2 done");
+    world.only_fleet();
+    drop((one, other));
+    clean_up(&world);
+}
+
+/// Nobody has to say again what the fleet is for, and no agent program has to be installed for that.
+#[test]
+fn who_comes_back_types_for_the_kind_of_the_newest_task() {
+    let world = World::new();
+    let one = open_ready(&world, &["--agent", "sh", "echo one"]);
+    one.wait_for("1 done");
+    for (place, arguments) in [&[][..], &["attach"][..]].into_iter().enumerate() {
+        let other = open(&world, arguments);
+        other.wait_for("type a command for sh");
+        dispatch(&other, &format!("echo again {place}"));
+        other.wait_for(&format!("{} done", place + 2));
+    }
+    drop(one);
+    clean_up(&world);
+}
+
+#[test]
+fn who_comes_back_types_for_the_command_of_the_newest_task() {
+    let world = World::new();
+    let one = open(&world, &["one", "--", "sh", "-c", "echo {task} > said"]);
+    one.wait_for("1 done");
+    let other = open(&world, &[]);
+    other.wait_for("type a task for sh");
+    dispatch(&other, "two");
+    other.wait_for("2 done");
+    assert_eq!(world.read("said"), "two\n");
+    drop((one, other));
+    clean_up(&world);
+}
+
+#[test]
+fn two_answers_to_the_cap_question_are_one() {
+    let world = World::new();
+    let pays = r#"echo '{"fleet":"cost","total_usd":1}'"#;
+    let one = open(&world, &["--agent", "sh", "--cap", "1", "-j", "1", pays, pays]);
+    one.wait_for("1 queued");
+    let other = open(&world, &["attach"]);
+    for screen in [&one, &other] {
+        screen.wait_for("1 queued");
+        // From the editor, where the question takes no keys.
+        screen.send("\x1b");
+        screen.wait_for("drop the queue");
+    }
+    // A question that opened by itself does not listen at once, so both are answered until they hear it.
+    wait_until("both screens show one answer", GENEROUS, || {
+        let asking = |screen: &&Terminal| screen.screen().contains("drop the queue");
+        let asking: Vec<&Terminal> = [&one, &other].into_iter().filter(asking).collect();
+        for screen in &asking {
+            screen.send("d");
+        }
+        let is_dropped = |screen: &Terminal| screen.screen().contains("1 dropped");
+        if asking.is_empty() && is_dropped(&one) && is_dropped(&other) {
+            Ok(())
+        } else {
+            Err(format!("{}\n{}", one.screen(), other.screen()))
+        }
+    });
+    let header = fleets(&world)[0].clone();
+    assert_eq!(header["kpis"]["queued"], 0, "{header}");
+    assert_eq!(agent(&world, 2)["status"], "dropped");
+    drop((one, other));
+    clean_up(&world);
+}
+
+#[test]
+fn agents_outlive_a_killed_screen_and_attach_finds_them() {
+    let world = World::new();
+    let screen = open(&world, &["--agent", "sh", "sleep 1000"]);
+    screen.wait_for("1 running");
+    let shim = world.shim(1);
+    screen.pid().signal(Signal::KILL);
+    screen.pid().wait_gone("the screen");
+    let mut again = open(&world, &["attach"]);
+    again.wait_for("1 running");
+    again.wait_for("sleep 1000");
+    assert!(shim.lives());
+    again.pid().signal(Signal::TERM);
+    assert_eq!(again.end(), 143);
+    let id = world.only_fleet();
+    again.wait_written(&format!("{id}: 1 running · fleet attach {id}"), 1);
+    assert!(shim.lives());
+    clean_up(&world);
+}
+
+#[test]
+fn who_comes_back_is_told_what_ended_meanwhile() {
+    let world = World::new();
+    let waits = "until test -e go; do sleep 0.05; done";
+    let mut screen = open(&world, &["--agent", "sh", "-j", "2", waits, "sleep 1000"]);
+    screen.wait_for("2 running");
+    screen.send("\x03");
+    screen.wait_for("leave running");
+    screen.send("l");
+    assert_eq!(screen.end(), 0);
+    std::fs::write(world.file("go"), "").unwrap();
+    wait_until("the first agent has ended", GENEROUS, || {
+        let agent = agent(&world, 1);
+        if agent["status"] == "done" { Ok(()) } else { Err(agent.to_string()) }
+    });
+    let again = open(&world, &["attach"]);
+    again.wait_for("1 ended while you were away");
+    drop(again);
+    clean_up(&world);
+}
+
+#[test]
+fn a_screen_says_that_its_host_has_gone_and_gets_another_one() {
+    let world = World::new();
+    let screen = open(&world, &["--agent", "sh", "sleep 1000"]);
+    screen.wait_for("1 running");
+    let (shim, first) = (world.shim(1), host(&world));
+    first.signal(Signal::KILL);
+    first.wait_gone("the host");
+    screen.wait_for("the host had gone");
+    let second = host(&world);
+    assert_ne!(second, first);
+    assert!(shim.lives());
+    // It can still be told something.
+    dispatch(&screen, "echo again > said");
+    assert_eq!(world.wait_lines("said", 1), ["again"]);
+    screen.wait_for("1 running");
+    drop(screen);
+    clean_up(&world);
+}
+
+/// What keeps a screen out may pass: it comes in as soon as it can.
+#[test]
+fn a_screen_for_which_there_is_no_room_gets_in_when_there_is() {
+    let world = World::new();
+    let first = open_ready(&world, &["--agent", "sh"]);
+    let dir = StateDir::open(Some(&world.state())).unwrap().find(&world.only_fleet()).unwrap();
+    let socket = dir.read_file().unwrap().socket.unwrap();
+    let mut clients = Vec::new();
+    for _ in 1..64 {
+        let mut client = UnixStream::connect(&socket).unwrap();
+        client.write_all(b"{\"fleet_control\":1,\"version\":\"0\"}\n").unwrap();
+        clients.push(client);
+    }
+    let late = open(&world, &["--agent", "sh"]);
+    late.wait_for("64 clients already");
+    drop(clients);
+    late.wait_for("0 done");
+    dispatch(&late, "echo in > said");
+    assert_eq!(world.wait_lines("said", 1), ["in"]);
+    drop((first, late));
+    clean_up(&world);
+}
+
+#[test]
+fn a_fleet_whose_host_was_told_to_go_is_found_again_by_a_plain_start() {
+    let world = World::new();
+    let mut screen = open(&world, &["--agent", "sh", "sleep 1000"]);
+    screen.wait_for("1 running");
+    let (shim, host) = (world.shim(1), host(&world));
+    screen.pid().signal(Signal::HUP);
+    screen.end();
+    host.signal(Signal::TERM);
+    host.wait_gone("the host");
+    let again = open(&world, &["--agent", "sh"]);
+    again.wait_for("1 running");
+    again.wait_for("sleep 1000");
+    world.only_fleet();
+    assert!(shim.lives());
+    drop(again);
+    clean_up(&world);
+}
+
+#[test]
+fn a_host_that_is_paused_is_not_taken_for_one_that_works() {
+    let world = World::new();
+    let screen = open(&world, &["--agent", "sh", "sleep 1000"]);
+    screen.wait_for("1 running");
+    let host = host(&world);
+    host.signal(Signal::STOP);
+    screen.wait_for("the host has not answered for");
+    screen.wait_for("as of");
+    host.signal(Signal::CONT);
+    wait_until("the host is heard again", GENEROUS, || {
+        let screen = screen.screen();
+        if screen.contains("has not answered") { Err(screen) } else { Ok(()) }
+    });
+    dispatch(&screen, "echo still > here");
+    assert_eq!(world.wait_lines("here", 1), ["still"]);
+    drop(screen);
+    clean_up(&world);
+}
+
+#[test]
+fn a_fleet_that_has_ended_is_only_looked_at() {
+    let world = World::new();
+    world.fleet(&["run", "--agent", "sh", "echo over"]).expect_code(0);
+    let mut screen = open(&world, &["attach"]);
+    screen.wait_for("echo over");
+    screen.send("r");
+    screen.wait_for("only looked at");
+    assert_eq!(fleets(&world)[0]["host_pid"], Value::Null);
+    screen.send("q");
+    assert_eq!(screen.end(), 0);
+    let id = world.only_fleet();
+    let mut refused = open(&world, &["--agent", "sh", "--fleet", &id, "echo more"]);
+    assert_eq!(refused.end(), 2);
+    refused.wait_written("has ended and takes no more tasks", 1);
+    world.assert_nothing_runs();
+}
+
+#[test]
+fn a_held_fleet_goes_on_only_when_it_is_told() {
+    let world = World::new();
+    let live = world.start(&["run", "--agent", "sh", "-j", "1", "sleep 1000", "echo next"]);
+    world.shim(1);
+    live.signal(Signal::INT);
+    live.end();
+    let screen = open(&world, &["attach"]);
+    screen.wait_for("echo next");
+    screen.wait_for("held");
+    host(&world);
+    assert_eq!(agent(&world, 2)["status"], "queued");
+    screen.send("\x1b");
+    screen.wait_for("p hold or release");
+    screen.send("p");
+    screen.wait_for("1 done");
+    drop(screen);
+    clean_up(&world);
+}
+
+#[test]
+fn a_run_in_the_foreground_is_looked_at_and_goes_on_without_the_screen() {
+    let world = World::new();
+    let live = world.start(&["run", "--agent", "sh", "sleep 1000"]);
+    let shim = world.shim(1);
+    let mut screen = open(&world, &["attach"]);
+    screen.wait_for("1 running");
+    screen.wait_for("sleep 1000");
+    screen.pid().signal(Signal::HUP);
+    assert_eq!(screen.end(), 129);
+    assert!(shim.lives());
+    live.signal(Signal::INT);
+    live.end().expect_code(130);
+    world.assert_nothing_runs();
+}
+
+#[test]
+fn without_a_terminal_one_sentence_names_what_works_there() {
+    let world = World::new();
+    for words in [&[][..], &["fix the tests"], &["attach"], &["--agent", "sh", "true"]] {
+        let ran = world.fleet(words).expect_code(2);
+        assert_eq!(ran.stdout, "");
+        assert!(
+            ran.stderr.contains("fleet run") && ran.stderr.lines().count() == 1,
+            "{}",
+            ran.stderr
+        );
+    }
+    assert!(world.fleets().is_empty());
+}
+
+#[test]
+fn a_misspelt_subcommand_makes_no_fleet() {
+    let world = World::new();
+    for (words, part) in [
+        (&["rnu", "echo hello"][..], "did you mean fleet run?"),
+        (&["atach"], "did you mean fleet attach?"),
+        (&["logs", "7"], "no subcommand logs"),
+    ] {
+        let mut refused = open(&world, words);
+        assert_eq!(refused.end(), 2);
+        refused.wait_written(part, 1);
+    }
+    assert!(world.fleets().is_empty());
+}
+
+#[test]
+fn options_that_a_living_fleet_does_not_have_are_refused_and_new_begins_another() {
+    let world = World::new();
+    let first = open_ready(&world, &["--agent", "sh", "--cap", "5"]);
+    for args in [&["--cap", "7"][..], &["-j", "99"], &["--name", "x"]] {
+        let mut refused = open(&world, args);
+        assert_eq!(refused.end(), 2, "{}", refused.screen());
+        refused.wait_written("keeps its options", 1);
+    }
+    let same = open_ready(&world, &["--agent", "sh", "--cap", "5"]);
+    assert_eq!(world.fleets().len(), 1);
+    let new = open_ready(&world, &["--agent", "sh", "--new", "--cap", "7"]);
+    assert_eq!(world.fleets().len(), 2);
+    drop((first, same, new));
+    clean_up(&world);
+}
+
+#[test]
+fn a_draft_outlives_a_killed_screen_and_is_private() {
+    let world = World::new();
+    let screen = open_ready(&world, &["--agent", "sh"]);
+    screen.send("echo half a tho");
+    let drafts = world.state().join("drafts");
+    let kept = wait_until("the draft is kept", GENEROUS, || {
+        let entries = std::fs::read_dir(&drafts).map_err(|error| error.to_string())?;
+        // A file that is being replaced has its new text under another name first.
+        let is_whole = |path: &PathBuf| path.extension().is_some_and(|end| end == "txt");
+        let paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(is_whole).collect();
+        match paths.as_slice() {
+            [one] if std::fs::read_to_string(one).unwrap() == "echo half a tho" => Ok(one.clone()),
+            other => Err(format!("{other:?}")),
+        }
+    });
+    let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&kept), mode(&drafts)), (0o600, 0o700));
+    screen.pid().signal(Signal::KILL);
+    screen.pid().wait_gone("the screen");
+    let again = open(&world, &["--agent", "sh"]);
+    again.wait_for("echo half a tho");
+    again.send("ught\x08\x7f");
+    again.wait_for("echo half a thoug");
+    drop(again);
+    clean_up(&world);
+}
+
+#[test]
+fn what_was_dispatched_is_in_the_history_of_the_next_screen() {
+    let world = World::new();
+    let screen = open_ready(&world, &["--agent", "sh"]);
+    dispatch(&screen, "echo first");
+    screen.wait_for("1 done");
+    let history = world.state().join("history.jsonl");
+    wait_until("the draft is history", GENEROUS, || {
+        let text = std::fs::read_to_string(&history).map_err(|error| error.to_string())?;
+        if text == "\"echo first\"\n" { Ok(()) } else { Err(text) }
+    });
+    let mode = std::fs::metadata(&history).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    drop(screen);
+    clean_up(&world);
+}
+
+#[test]
+fn a_terminal_that_understands_no_sequences_gets_none() {
+    for name in ["dumb", ""] {
+        let mut world = World::new();
+        world.set("TERM", name);
+        let mut terminal = open(&world, &["--agent", "sh"]);
+        terminal.wait_for("shows no screen: set TERM");
+        assert_eq!(terminal.end(), 2, "{}", terminal.screen());
+        clean_up(&world);
+    }
+}
