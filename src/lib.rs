@@ -10,6 +10,7 @@ pub mod adapters;
 pub mod cli;
 pub mod control;
 pub mod core;
+pub mod demo;
 pub mod journal;
 pub mod runtime;
 pub mod start;

@@ -5,10 +5,15 @@
 
 use std::process::ExitCode;
 
+#[cfg(feature = "tui")]
+use crate::cli::arguments::Action;
 use crate::cli::arguments::Arguments;
 use crate::cli::{self, Failure};
+use crate::demo::replay_main;
 
 mod connect;
+#[cfg(feature = "tui")]
+mod demo;
 #[cfg(feature = "tui")]
 mod drafts;
 #[cfg(feature = "tui")]
@@ -26,15 +31,18 @@ mod task_maker;
 pub use connect::{Connector, StartError};
 pub use join::{JoinError, find_or_make};
 
-/// Runs this process as what its arguments say: a host, the screen, or another command.
+/// Runs this process as what its arguments say: a host, a recorded agent, the screen, or another command.
 pub fn main() -> ExitCode {
     let door = || cli::main(open, serving::serve_beside);
-    host::host_main().unwrap_or_else(door)
+    host::host_main().or_else(replay_main).unwrap_or_else(door)
 }
 
 #[cfg(feature = "tui")]
 fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failure> {
-    screen::open(arguments, argv)
+    match &arguments.action {
+        Some(Action::Demo(wanted)) => demo::open(wanted),
+        _ => screen::open(arguments, argv),
+    }
 }
 
 #[cfg(not(feature = "tui"))]

@@ -6,9 +6,17 @@ mod adapters;
 #[cfg(test)]
 mod cli_usage;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
+mod demo_screen;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod picture;
+#[cfg(test)]
+mod readme;
 #[cfg(test)]
 mod real_ygg;
 #[cfg(test)]

@@ -144,6 +144,11 @@ impl Terminal {
         self.seen.lock().unwrap().screen.screen().contents()
     }
 
+    /// Looks at the cells of what a person sees now.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
+        look(self.seen.lock().unwrap().screen.screen())
+    }
+
     /// All that was ever written, as text.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().unwrap().raw).into_owned()
