@@ -122,7 +122,7 @@ fn look(child: &Child, memory: &mut Memory) {
 }
 
 /// Returns the number behind a name in a file of `/proc`, zero where there is none.
-fn field(path: &str, name: &str) -> u64 {
+pub(crate) fn field(path: &str, name: &str) -> u64 {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Measurements of the release binary against peers and plain redirects, interleaved in one run, told as ratios.
 //!
-//! `cargo bench` runs all of them; `cargo bench -- throughput` and `cargo bench -- flood` one. `--rounds N` repeats
+//! `cargo bench` runs all of them; `cargo bench -- throughput`, `-- flood`, `-- tail` and `-- screen` one. `--rounds N` repeats
 //! more often, `--tasks N` and `--megabytes N` change the size. What may not go here: bars that a test would fail on.
 
 #![expect(clippy::print_stdout, reason = "the result of a measurement is what it prints")]
@@ -10,6 +10,10 @@
 )]
 
 mod flood;
+#[cfg(feature = "tui")]
+mod screen;
+#[cfg(feature = "tui")]
+mod tail;
 mod throughput;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +37,14 @@ fn main() {
         flood::write(megabytes, &PathBuf::from(report));
         return;
     }
+    #[cfg(feature = "tui")]
+    if let Some(number) = value(&words, screen::TALK) {
+        return screen::talk(number.parse().expect("a number"));
+    }
+    #[cfg(feature = "tui")]
+    if let Some(number) = value(&words, screen::STAMP) {
+        return screen::stamp(number.parse().expect("a number"));
+    }
     let number = |name: &str, default: usize| {
         value(&words, name)
             .map_or(default, |text| text.parse().expect("a number follows the option"))
@@ -42,13 +54,18 @@ fn main() {
         tasks: number("--tasks", 1000),
         megabytes: number("--megabytes", 1024) as u64,
     };
-    let names = ["throughput", "flood"];
+    let names = ["throughput", "flood", "tail", "screen"];
     let named: Vec<&str> =
         names.into_iter().filter(|name| words.iter().any(|word| word == name)).collect();
     for name in if named.is_empty() { names.to_vec() } else { named } {
         match name {
             "throughput" => throughput::measure(&asked),
-            _ => flood::measure(&asked),
+            "flood" => flood::measure(&asked),
+            #[cfg(feature = "tui")]
+            "tail" => tail::measure(&asked),
+            #[cfg(feature = "tui")]
+            "screen" => screen::measure(&asked),
+            _ => {}
         }
     }
 }
