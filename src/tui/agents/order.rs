@@ -201,6 +201,7 @@ impl Order {
     }
 
     fn grouped(&mut self, snapshot: &Snapshot, settings: &Settings, is_hit: &dyn Fn(&Row) -> bool) {
+        let mut is_headed = false;
         for (place, view) in snapshot.batches.iter().enumerate() {
             let mut hits: Vec<usize> = view
                 .batch
@@ -215,7 +216,11 @@ impl Order {
             self.hits += hits.len();
             // What is looked for is not hidden in a fold.
             let is_folded = !settings.narrows() && is_folded(view, settings);
-            self.lines.push(Line::Batch { place, is_folded });
+            // A task that came alone needs no line above its own, unless it would seem to belong to the set before it.
+            is_headed |= is_folded || view.batch.agents.len() > 1;
+            if is_headed {
+                self.lines.push(Line::Batch { place, is_folded });
+            }
             if !is_folded {
                 self.sort(&mut hits, snapshot, Sort::Number, Moment(0));
                 self.shown += hits.len();

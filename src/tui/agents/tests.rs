@@ -207,6 +207,25 @@ fn at_40x12_number_glyph_task_and_state_are_left() {
 }
 
 #[test]
+fn tasks_that_came_one_by_one_have_no_line_of_their_set() {
+    let alone = |id: u32| Row {
+        batch: BatchId::from_bits(id),
+        tag: format!("set {id}"),
+        index: 1,
+        of: 1,
+        ..row(id)
+    };
+    let model = at_table(snapshot(1, vec![alone(1), alone(2)]), 120, 40);
+    assert!(!table(&model).contains("set "), "{}", table(&model));
+    let several = |id: u32| Row { batch: BatchId::from_bits(3), tag: "set 3".into(), ..row(id) };
+    let rows = vec![alone(1), several(2), several(3), Row { tag: "set 4".into(), ..alone(4) }];
+    let model = at_table(snapshot(1, rows), 120, 40);
+    let table = table(&model);
+    assert!(!table.contains("set 1") && table.contains("set 3"), "{table}");
+    assert!(table.contains("set 4"), "it is not of set 3: {table}");
+}
+
+#[test]
 fn sets_are_grouped_and_ended_ones_fold() {
     let mut model = at_table(grouped(), 100, 30);
     insta::assert_snapshot!("unfolded", table(&model));
