@@ -26,12 +26,18 @@ pub struct Given {
 }
 
 impl Given {
-    /// Returns the environment of this process, without variables that are not UTF-8.
-    pub fn of_this_process() -> Self {
-        let pairs = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        Self { environment: Some(pairs), values: Vec::new() }
+    /// Adds the environment of this process, without variables that are not UTF-8, unless there is one already.
+    #[must_use]
+    pub fn or_own_environment(mut self) -> Self {
+        let own = || {
+            std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect()
+        };
+        self.environment.get_or_insert_with(own);
+        self
     }
 }
 

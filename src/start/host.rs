@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use super::join::is_unused;
-use crate::control::{Departure, Listener, Stay, serve};
+use crate::control::{Listener, Stay, serve};
 use crate::core::{Command, FleetId, Moment};
 use crate::journal::{FleetDir, HostLock, StateDir, Taken, delete};
 use crate::runtime::{
@@ -36,13 +36,6 @@ struct Arguments {
     fleet: FleetId,
     state_dir: PathBuf,
     stay: Stay,
-}
-
-/// Why a host's work is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Departure(Departure),
-    Signal(&'static str),
 }
 
 /// Runs the host if this process was started as one; `None` otherwise. Must come before anything is opened and any
@@ -108,7 +101,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     if !thread.finish() {
         return Err("the fleet's loop failed; its agents go on".to_owned());
     }
-    if let End::Signal(name) = end? {
+    if let Some(name) = end? {
         log(&format!("told to go by {name}; agents go on, and the next host takes them over"));
     }
     if arguments.stay.is_ephemeral {
@@ -119,8 +112,13 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Hosts until the end: first the socket goes, then the caller lets go of the fleet.
-async fn host(dir: &FleetDir, mut handle: FleetHandle, stay: Stay) -> Result<End, String> {
+/// Hosts until the end: first the socket goes, then the caller lets go of the fleet. Returns the signal that was the
+/// reason, if one was.
+async fn host(
+    dir: &FleetDir,
+    mut handle: FleetHandle,
+    stay: Stay,
+) -> Result<Option<&'static str>, String> {
     let listen = |kind: SignalKind| signal(kind).map_err(|error| format!("no signals: {error}"));
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
@@ -129,9 +127,9 @@ async fn host(dir: &FleetDir, mut handle: FleetHandle, stay: Stay) -> Result<End
     let listener = Listener::bind(dir).map_err(|error| error.to_string())?;
     tell_ready();
     let end = tokio::select! {
-        departure = serve(&listener, handle.clone(), stay) => End::Departure(departure),
-        _ = terminate.recv() => End::Signal("SIGTERM"),
-        _ = interrupt.recv() => End::Signal("SIGINT"),
+        _ = serve(&listener, handle.clone(), stay) => None,
+        _ = terminate.recv() => Some("SIGTERM"),
+        _ = interrupt.recv() => Some("SIGINT"),
     };
     if stay.is_ephemeral {
         let grace = dir.read_file().map_or(PATIENCE, |file| file.options.grace);

@@ -2,7 +2,6 @@
 //!
 //! What may go here: handing each request to who does it, without waiting. What may not: deciding.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use super::files::{Job, Opened};
@@ -52,14 +51,9 @@ impl Running {
         self.ask(asked, |handle| async move { handle.send(command).await })
     }
 
-    fn submit(
-        &mut self,
-        submission: Submission,
-        mut given: Given,
-        asked: Asked,
-    ) -> Option<Message> {
+    fn submit(&mut self, submission: Submission, given: Given, asked: Asked) -> Option<Message> {
         // Agents get the environment of the terminal in which their task was typed.
-        given.environment.get_or_insert_with(environment);
+        let given = given.or_own_environment();
         self.ask(asked, |handle| async move { handle.submit(submission, given).await })
     }
 
@@ -134,11 +128,4 @@ impl Running {
         let error = say(&mut self.screen).err()?;
         Some(Message::Told(format!("could not reach the terminal: {error}"), false))
     }
-}
-
-/// The environment of this process. Variables that are no text are left out.
-fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }
