@@ -28,9 +28,14 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Looks before a last word is said in the middle of a frame.
 const LOOKS: usize = 60;
 
+/// A frame of so many bytes, such as a second that has passed, is written here and now as far as there is room: no thread
+/// has to be woken for it.
+const SMALL: usize = 128;
+
 /// The writing thread. It has one frame at a time: while it writes, nothing is drawn.
 #[derive(Debug)]
 pub(crate) struct Output {
+    terminal: BorrowedFd<'static>,
     frames: SyncSender<(u64, Vec<u8>)>,
     written: mpsc::Receiver<io::Result<()>>,
     is_busy: bool,
@@ -53,7 +58,7 @@ impl Output {
                 }
             }
         })?;
-        Ok(Self { frames, written, is_busy: false })
+        Ok(Self { terminal, frames, written, is_busy: false })
     }
 
     /// Says whether a frame is being written.
@@ -61,8 +66,15 @@ impl Output {
         self.is_busy
     }
 
-    /// Gives a frame to the thread, which must not be busy.
-    pub(crate) fn send(&mut self, frame: Vec<u8>) -> io::Result<()> {
+    /// Writes a small frame, or what there is room for, and gives the rest to the thread, which must not be busy.
+    pub(crate) fn send(&mut self, mut frame: Vec<u8>) -> io::Result<()> {
+        if frame.len() <= SMALL {
+            let written = write_while_room(self.terminal, &frame)?;
+            frame.drain(..written);
+            if frame.is_empty() {
+                return Ok(());
+            }
+        }
         let frame = (TIMES.load(Ordering::SeqCst), frame);
         self.frames.try_send(frame).map_err(|_| io::Error::other("the writing thread has gone"))?;
         self.is_busy = true;
@@ -78,6 +90,24 @@ impl Output {
         self.is_busy = false;
         result.unwrap_or_else(|| Err(io::Error::other("the writing thread has gone")))
     }
+}
+
+/// Writes byte by byte for as long as there is room for one, which never waits; returns how many went out.
+fn write_while_room(terminal: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let _writing = match WRITING.try_lock() {
+        Ok(guard) => guard,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return Ok(0),
+    };
+    for (written, byte) in bytes.iter().enumerate() {
+        match wait_for_room(terminal, Some(&NOW)) {
+            Ok(()) => write_all(terminal, std::slice::from_ref(byte))?,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(written),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes.len())
 }
 
 /// Writes all of it, however long that takes.
@@ -130,5 +160,24 @@ fn wait_for_room(terminal: BorrowedFd<'_>, patience: Option<&Timespec>) -> io::R
         }
         Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_small_frame_is_written_as_far_as_there_is_room_and_never_waits() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        assert_eq!(write_while_room(writer.as_fd(), b"12:00:01").unwrap(), 8);
+        rustix::io::ioctl_fionbio(&writer, true).unwrap();
+        while rustix::io::write(&writer, &[b'x'; 4096]).is_ok() {}
+        rustix::io::ioctl_fionbio(&writer, false).unwrap();
+        assert_eq!(write_while_room(writer.as_fd(), b"12:00:02").unwrap(), 0);
+        drop(reader);
+        assert!(write_while_room(writer.as_fd(), b"12:00:03").is_err(), "nobody is there");
     }
 }
