@@ -7,8 +7,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use nix::unistd::getpgrp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::getpgrp;
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, isatty, tcflush,
     tcgetattr, tcgetpgrp, tcsetattr,
@@ -96,7 +96,8 @@ impl AnswerSource for TerminalInput {
 /// that controls no process of ours can always be read.
 fn in_foreground(terminal: BorrowedFd<'_>) -> Option<bool> {
     match tcgetpgrp(terminal) {
-        Ok(group) => Some(group == getpgrp()),
+        // Not with rustix, which takes a group outside of our process namespace, numbered 0, for impossible.
+        Ok(group) => Some(group.as_raw_pid() == getpgrp().as_raw()),
         Err(rustix::io::Errno::NOTTY | rustix::io::Errno::OPNOTSUPP) if isatty(terminal) => {
             Some(true)
         }

@@ -2,8 +2,9 @@
 //!
 //! What may go here: process groups and the terminal they share. What may not: modes of the terminal.
 
+use nix::unistd::{Pid, getpgid, getpgrp, getppid, getsid};
 use rustix::io::Errno;
-use rustix::process::{Signal, getpgid, getpgrp, getppid, getsid, kill_current_process_group};
+use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio::stdin;
 use rustix::termios::{isatty, tcgetpgrp};
 
@@ -21,7 +22,7 @@ pub(crate) enum Ground {
 /// Says whose the terminal is. One that controls no process of ours can always be used.
 pub(crate) fn ground() -> Ground {
     match tcgetpgrp(stdin()) {
-        Ok(group) if group == getpgrp() => Ground::Foreground,
+        Ok(group) if group.as_raw_pid() == getpgrp().as_raw() => Ground::Foreground,
         Ok(_) => Ground::Background,
         Err(Errno::NOTTY | Errno::OPNOTSUPP) if isatty(stdin()) => Ground::Foreground,
         Err(_) => Ground::Gone,
@@ -32,13 +33,14 @@ pub(crate) fn ground() -> Ground {
 /// alone; a stop there would be for ever.
 pub(crate) fn can_be_continued() -> bool {
     let parent = getppid();
-    // A script around us is in the same group, and has somebody who watches it.
-    let is_in_our_group = getpgid(parent).is_ok_and(|group| group == getpgrp());
-    let is_in_our_session = match (getsid(parent), getsid(None)) {
-        (Ok(theirs), Ok(ours)) => theirs == ours,
-        _ => false,
+    // A parent, a group or a session outside of our process namespace has the number 0 (`pid_namespaces(7)`), as in a
+    // container's first shell: 0 is no answer, and two of them are not the same one.
+    let is_same = |theirs: nix::Result<Pid>, ours: nix::Result<Pid>| {
+        theirs == ours && theirs.is_ok_and(|id| id.as_raw() > 0)
     };
-    parent.is_some() && (is_in_our_group || is_in_our_session)
+    // A script around us is in the same group, and has somebody who watches it.
+    let is_in_our_group = is_same(getpgid(Some(parent)), Ok(getpgrp()));
+    parent.as_raw() > 0 && (is_in_our_group || is_same(getsid(Some(parent)), getsid(None)))
 }
 
 /// Tells the whole job to stop, so that a script around it stops too. Agents are in groups of their own and go on.
