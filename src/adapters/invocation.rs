@@ -36,8 +36,22 @@ pub struct Invocation {
     pub root: PathBuf,
     /// What the task file must hold.
     pub task_text: String,
+    /// Names of variables that the agent must not inherit.
+    pub env_remove: Vec<String>,
+    /// What its standard input is.
+    pub input: Input,
     /// Signal by which the program is asked to end.
     pub ask_signal: &'static str,
+}
+
+/// What an agent reads from its standard input.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: it reads the end at once.
+    #[default]
+    Null,
+    /// The task file, and then the end.
+    Task,
 }
 
 /// Why a kind cannot do a task as it was asked: one sentence that says what to do.
@@ -177,6 +191,8 @@ pub(super) fn assemble(
         env,
         root: root(task, place).to_owned(),
         task_text: text,
+        env_remove: Vec::new(),
+        input: Input::default(),
         ask_signal: "SIGTERM",
     })
 }

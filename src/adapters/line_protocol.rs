@@ -127,6 +127,11 @@ impl LineReader for ProtocolReader {
                 | Fact::TotalCost(_)
                 | Fact::UnreadableCost
                 | Fact::TotalTokens(_)
+                | Fact::SessionTotal(_)
+                | Fact::Model(_)
+                | Fact::Retry(_)
+                | Fact::Denied { .. }
+                | Fact::Notes(_)
                 | Fact::Text { .. }
                 | Fact::Session(_)
                 | Fact::Unknown
@@ -173,6 +178,7 @@ fn read_step(fields: &mut Fields) -> Fact {
         }
     };
     Fact::Step {
+        id: None,
         tool: one_line(&fields.text("tool").unwrap_or_default(), TOOL_CHARS),
         text: one_line(&fields.text("text").unwrap_or_default(), STEP_CHARS),
         state,
@@ -201,7 +207,7 @@ fn read_usage(fields: &mut Fields) -> Option<Fact> {
     let [input, cache_read, cache_write, output] = tokens.map(Option::unwrap_or_default);
     Some(Fact::Usage {
         id: read_id(fields),
-        usage: Usage { input, cache_read, cache_write, output, cost },
+        usage: Usage { input, cache_read, cache_write, output, cost, estimate: None },
     })
 }
 

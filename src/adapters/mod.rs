@@ -3,6 +3,11 @@
 //! What may go here: pure functions over text and options. What may not: files, clocks, processes, rules of money
 //! (those are the core's). Unknown output is text and never an error.
 
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the adapters of real programs, which come next, use it")
+)]
+mod causes;
 mod closing_word;
 mod command;
 mod demo;
@@ -10,17 +15,20 @@ mod invocation;
 mod json;
 mod line_protocol;
 mod object_search;
+mod prices;
 mod sh;
 mod text;
 mod transcript_object;
 mod ygg;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::core::{AgentKind, Fact, KindTraits, Task};
 
-pub use invocation::{Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
+pub use invocation::{Input, Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
 pub use line_protocol::{ProtocolReader, Words, in_words};
+pub use prices::{Price, Prices};
 pub use text::{last_error_line, one_line};
 pub use ygg::{DoOptions, TranscriptReader, do_command};
 
@@ -46,12 +54,16 @@ pub trait Adapter: Send + Sync {
 }
 
 /// What a reader has to know before it reads the first line.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone)]
 pub struct ReaderStart {
     /// Structured lines count only with this token (`--strict-protocol`).
     pub token: Option<String>,
     /// What was learned from the output before, when reading goes on after a recovery.
     pub seen: Seen,
+    /// The last [`Fact::Notes`] of the reader before; it goes on from there.
+    pub notes: Option<String>,
+    /// What tokens cost, for programs that do not say so.
+    pub prices: Arc<Prices>,
 }
 
 /// What an output has told so far, so that its end does not tell it again.
@@ -74,6 +86,15 @@ pub struct Closing<'a> {
     pub is_whole: bool,
 }
 
+/// What is known of an agent's end beside its output.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Ended<'a> {
+    /// The last bytes of its standard error; they begin with a line.
+    pub err: &'a [u8],
+    /// Its exit code; `None` if a signal ended it, or nobody knows.
+    pub code: Option<i32>,
+}
+
 /// Turns the output of one agent into facts. Never fails: what it does not understand is text, or counted.
 pub trait LineReader: Send {
     /// Says whether lines can tell anything. If not, only the end is read.
@@ -87,6 +108,16 @@ pub trait LineReader: Send {
 
     /// Takes the end of the output, once. Returns where in it the closing object ends, if there is one.
     fn closing(&mut self, closing: Closing<'_>, facts: &mut Vec<Fact>) -> Option<usize>;
+
+    /// Takes the end of the agent itself, once, after everything else: what the exit code and the standard error say of
+    /// why it ended.
+    fn ended(&mut self, _end: Ended<'_>, _facts: &mut Vec<Fact>) {}
+
+    /// Returns what a reader needs that goes on where this one is, in words of its own and in few bytes; `None` if
+    /// nothing. It is told as [`Fact::Notes`] when it has changed.
+    fn notes(&self) -> Option<String> {
+        None
+    }
 
     /// Says whether a line is for people and may be shown as the last thing that the agent said.
     fn is_text(&self, line: &[u8]) -> bool;

@@ -120,7 +120,12 @@ impl Transcript {
     pub(super) fn push_facts(self, seen: Seen, facts: &mut Vec<Fact>) {
         for step in self.steps {
             if !seen.steps {
-                facts.push(Fact::Step { tool: step.tool, text: step.text, state: StepState::End });
+                facts.push(Fact::Step {
+                    id: None,
+                    tool: step.tool,
+                    text: step.text,
+                    state: StepState::End,
+                });
             }
             if let Some(smoke) = step.smoke
                 && !seen.smokes

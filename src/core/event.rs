@@ -47,6 +47,16 @@ pub struct TreeEnd {
     pub escalated: bool,
 }
 
+impl TreeEnd {
+    /// Returns the agent's exit code, if it ended with one.
+    pub const fn code(&self) -> Option<i32> {
+        match self.end {
+            ProcessEnd::Code(code) => Some(code),
+            ProcessEnd::Signal(_) | ProcessEnd::NotStarted(_) | ProcessEnd::Lost => None,
+        }
+    }
+}
+
 /// What the reader saw last, for agents that end without a structured word.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tails {

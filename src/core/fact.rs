@@ -30,6 +30,27 @@ pub struct Usage {
     pub output: u64,
     /// Cost, if the agent told it.
     pub cost: Option<NanoUsd>,
+    /// Cost worked out from the tokens and a table of prices; `None` for a model without a known price.
+    #[serde(default)]
+    pub estimate: Option<NanoUsd>,
+}
+
+/// Tokens and cost of a whole session, earlier runs of it included.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionTotal {
+    /// Tokens; `cost` and `estimate` are of the same tokens.
+    pub usage: Usage,
+}
+
+/// An attempt that failed and is made again.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// Which attempt failed, from 1.
+    pub attempt: Option<u32>,
+    /// How many are made before the program gives up.
+    pub most: Option<u32>,
+    /// Why, in a word or a few: `401`, `connection refused`.
+    pub cause: String,
 }
 
 /// The closing word of an agent about its own task.
@@ -56,6 +77,8 @@ pub struct AgentResult {
 pub enum Fact {
     /// A tool call begins or ends.
     Step {
+        /// Id of the call, by which its end finds its start; without one they meet by the tool's name.
+        id: Option<String>,
         /// Name of the tool.
         tool: String,
         /// What it does, one line.
@@ -76,6 +99,21 @@ pub enum Fact {
     UnreadableCost,
     /// A total of tokens, instead of what usage lines add up to.
     TotalTokens(Usage),
+    /// Totals of a session that may have had earlier runs: only what is new counts for this agent.
+    SessionTotal(SessionTotal),
+    /// The model that answers from here on.
+    Model(String),
+    /// The program tries again; anything else that is learned of its work says that it goes on.
+    Retry(Retry),
+    /// A call was not permitted.
+    Denied {
+        /// Name of the tool.
+        tool: String,
+        /// What it wanted to do, one line.
+        text: String,
+    },
+    /// What the reader needs to go on here after a recovery, in words of its own; the last one counts.
+    Notes(String),
     /// Text for the transcript.
     Text {
         /// Who says it.

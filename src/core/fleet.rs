@@ -287,6 +287,15 @@ impl Fleet {
         self.agent(id).map(|agent| &agent.work)
     }
 
+    /// Returns the exit code of an agent whose tree is gone and whose output is still being read; `None` if a signal
+    /// ended it.
+    pub fn exit_code(&self, id: AgentId) -> Option<i32> {
+        match &self.agent(id)?.state {
+            AgentState::Reading { tree, .. } => tree.code(),
+            _ => None,
+        }
+    }
+
     /// Returns the cap in force.
     pub const fn cap(&self) -> Option<NanoUsd> {
         self.cap

@@ -8,7 +8,7 @@ use super::command::Answer;
 use super::event::ProcessEnd;
 use super::fleet::{Agent, CapQuestion, Fleet};
 use super::id::{AgentId, BatchId, QuestionId};
-use super::ledger::{CostStatus, Ledger};
+use super::ledger::Ledger;
 use super::money::NanoUsd;
 use super::outcome::{End, ExitReason, Outcome};
 use super::record::{Record, Work};
@@ -186,7 +186,7 @@ impl Fleet {
     /// Takes note that agents of this one's kind report what they cost, so that they reserve from now on.
     pub(super) fn note_reporting(&mut self, id: AgentId) {
         if let Some(agent) = self.agent(id)
-            && agent.work.ledger.status() == CostStatus::Reported
+            && agent.work.ledger.is_told()
         {
             let kind = agent.task.kind.clone();
             self.kinds.entry(kind).or_default().reported = true;
@@ -201,14 +201,14 @@ impl Fleet {
         agent.work = work.clone();
         agent.state = AgentState::Ended(Box::new(end.clone()));
         let ran = agent.ran();
-        let (kind, cost, status) =
-            (agent.task.kind.clone(), agent.work.ledger.cost(), agent.work.ledger.status());
+        let (kind, cost, is_told) =
+            (agent.task.kind.clone(), agent.work.ledger.cost(), agent.work.ledger.is_told());
         self.last_end = Some(now);
         if !ran {
             return;
         }
         let kind = self.kinds.entry(kind).or_default();
-        kind.reported |= status == CostStatus::Reported;
+        kind.reported |= is_told;
         if let Some(cost) = cost {
             kind.known += 1;
             kind.sum += cost;

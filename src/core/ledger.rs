@@ -69,10 +69,18 @@ pub enum CostStatus {
     None,
 }
 
+/// Tokens and money of one response, or of several together.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Response {
     tokens: Tokens,
+    /// What the agent told, and nothing that was worked out.
     cost: Option<NanoUsd>,
+    /// What was worked out for those of which the agent told nothing.
+    #[serde(default)]
+    estimate: Option<NanoUsd>,
+    /// Responses with tokens of which neither is known.
+    #[serde(default)]
+    unpriced: u64,
 }
 
 /// Tokens and money of one agent; each response counts once by its id, and no number ever gets smaller.
@@ -85,6 +93,15 @@ pub struct Ledger {
     order: VecDeque<String>,
     total_cost: Option<NanoUsd>,
     total_tokens: Option<Tokens>,
+    /// The totals came with an estimate and not with a cost.
+    #[serde(default)]
+    total_estimate: Option<NanoUsd>,
+    /// The newest totals of the session, earlier runs of it included.
+    #[serde(default)]
+    session: Option<Response>,
+    /// What of them earlier runs have spent.
+    #[serde(default)]
+    base: Response,
     anomalies: u32,
 }
 
@@ -94,10 +111,24 @@ impl Ledger {
         Self { pays, ..Self::default() }
     }
 
+    /// Makes the ledger of a run that goes on in this one's session: totals of that session begin with what is spent
+    /// here.
+    #[must_use]
+    pub fn continued(&self) -> Self {
+        let own = Response {
+            tokens: self.base.tokens.zip(self.tokens(), u64::saturating_add),
+            cost: Some(self.base.worth().unwrap_or_default() + self.spent()),
+            ..Response::default()
+        };
+        let base = Response { unpriced: 0, ..self.session.unwrap_or(own) };
+        Self { base, ..Self::new(self.pays) }
+    }
+
     /// Returns what is known to be spent.
     pub fn spent(&self) -> NanoUsd {
-        let summed = self.sum.cost.unwrap_or_default();
-        self.total_cost.map_or(summed, |total| total.max(summed))
+        let summed = self.sum.worth().unwrap_or_default();
+        let total = self.total_cost.max(self.total_estimate);
+        total.map_or(summed, |total| total.max(summed))
     }
 
     /// Returns the tokens.
@@ -108,13 +139,27 @@ impl Ledger {
 
     /// Says where the cost comes from.
     pub fn status(&self) -> CostStatus {
-        if self.total_cost.is_some() || self.sum.cost.is_some() {
+        let told = self.total_cost.filter(|total| *total >= self.spent());
+        let is_covered = self.total_cost.is_some() || self.total_estimate.is_some();
+        if told.is_some() {
+            CostStatus::Reported
+        } else if is_covered || self.sum.estimate.is_some() {
+            CostStatus::Estimated
+        } else if self.sum.cost.is_some() && self.sum.unpriced > 0 {
+            // A part of it is known; it is at least that.
+            CostStatus::Estimated
+        } else if self.sum.cost.is_some() {
             CostStatus::Reported
         } else if self.pays || self.tokens().total() > 0 {
             CostStatus::Unknown
         } else {
             CostStatus::None
         }
+    }
+
+    /// Says whether a cost is known at all, be it told or worked out.
+    pub fn is_told(&self) -> bool {
+        matches!(self.status(), CostStatus::Reported | CostStatus::Estimated)
     }
 
     /// Returns the cost, or `None` while it is unknown; zero if there is none.
@@ -132,18 +177,15 @@ impl Ledger {
 
     /// Counts one response; the same id replaces the earlier numbers of that response, but never downwards.
     pub fn add(&mut self, id: Option<&str>, usage: &Usage) {
-        let new = Response { tokens: usage.into(), cost: usage.cost };
+        let new = Response::of(usage);
         let Some(id) = id else {
             self.sum = self.sum.plus(new);
             return;
         };
         if let Some(old) = self.open.get_mut(id) {
-            let kept = Response {
-                tokens: old.tokens.zip(new.tokens, u64::max),
-                cost: old.cost.max(new.cost),
-            };
-            self.anomalies += u32::from(kept != new);
-            self.sum = self.sum.plus(kept.minus(*old));
+            let (kept, falls) = old.replaced(new);
+            self.anomalies += u32::from(falls);
+            self.sum = self.sum.minus(*old).plus(kept);
             *old = kept;
             return;
         }
@@ -176,21 +218,112 @@ impl Ledger {
         self.anomalies += u32::from(kept != total);
         self.total_tokens = Some(kept);
     }
+
+    /// Takes totals of the session that the agent works in: what earlier runs of it have spent is not this one's. Totals
+    /// that would fall, as when the program has counted from zero again, count from there.
+    pub fn session_total(&mut self, usage: &Usage) {
+        let total = Response::of(usage);
+        let before = self.session.unwrap_or(self.base);
+        let falls = total.worth().is_some_and(|worth| Some(worth) < before.worth());
+        if falls || total.tokens.total() < before.tokens.total() {
+            // The program does not go on from the runs before.
+            self.anomalies += u32::from(self.session.is_some());
+            self.base = Response::default();
+        }
+        self.session = Some(total);
+        let own = total.less(self.base);
+        if own.tokens.total() > 0 {
+            self.total_tokens(own.tokens);
+        }
+        match (own.cost, own.estimate) {
+            (Some(cost), _) => self.total_cost(cost),
+            (None, Some(estimate)) => {
+                self.total_estimate = Some(estimate.max(self.total_estimate.unwrap_or_default()));
+            }
+            (None, None) if own.tokens.total() > self.sum.tokens.total() => {
+                // There is more than the priced responses, and its price is not known.
+                self.sum.unpriced = self.sum.unpriced.max(1);
+            }
+            (None, None) => {}
+        }
+    }
 }
 
 impl Response {
-    fn plus(self, other: Self) -> Self {
-        let cost = match (self.cost, other.cost) {
-            (None, None) => None,
-            (one, two) => Some(one.unwrap_or_default() + two.unwrap_or_default()),
-        };
-        Self { tokens: self.tokens.zip(other.tokens, u64::saturating_add), cost }
+    fn of(usage: &Usage) -> Self {
+        let tokens = Tokens::from(usage);
+        let estimate = usage.estimate.filter(|_| usage.cost.is_none());
+        let is_unpriced = usage.cost.is_none() && estimate.is_none() && tokens.total() > 0;
+        Self { tokens, cost: usage.cost, estimate, unpriced: u64::from(is_unpriced) }
     }
 
-    /// Returns what has to be added to `earlier` to get this.
-    fn minus(self, earlier: Self) -> Self {
-        let cost = self.cost.map(|cost| cost.saturating_sub(earlier.cost.unwrap_or_default()));
-        Self { tokens: self.tokens.zip(earlier.tokens, u64::saturating_sub), cost }
+    fn worth(self) -> Option<NanoUsd> {
+        join(self.cost, self.estimate, |one, two| one + two)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.zip(other.tokens, u64::saturating_add),
+            cost: join(self.cost, other.cost, |one, two| one + two),
+            estimate: join(self.estimate, other.estimate, |one, two| one + two),
+            unpriced: self.unpriced.saturating_add(other.unpriced),
+        }
+    }
+
+    /// Takes one response out of the sum that it is in.
+    fn minus(self, part: Self) -> Self {
+        let rest = |sum: Option<NanoUsd>, part: Option<NanoUsd>| {
+            let rest = sum?.saturating_sub(part.unwrap_or_default());
+            // An estimate that was all there was leaves none behind, and not one of zero.
+            (part.is_none() || rest > NanoUsd::ZERO).then_some(rest)
+        };
+        Self {
+            tokens: self.tokens.zip(part.tokens, u64::saturating_sub),
+            cost: rest(self.cost, part.cost),
+            estimate: rest(self.estimate, part.estimate),
+            unpriced: self.unpriced.saturating_sub(part.unpriced),
+        }
+    }
+
+    /// Returns what is left when the earlier part of a total is taken away.
+    fn less(self, earlier: Self) -> Self {
+        let past = earlier.worth().unwrap_or_default();
+        Self {
+            tokens: self.tokens.zip(earlier.tokens, u64::saturating_sub),
+            cost: self.cost.map(|cost| cost.saturating_sub(past)),
+            estimate: self.estimate.map(|estimate| estimate.saturating_sub(past)),
+            unpriced: self.unpriced,
+        }
+    }
+
+    /// Returns a response that new numbers were told of, none of them less than before, and whether one would have been.
+    fn replaced(self, new: Self) -> (Self, bool) {
+        let tokens = self.tokens.zip(new.tokens, u64::max);
+        let mut falls = tokens != new.tokens;
+        let mut kept = Self { tokens, ..new };
+        if new.cost.is_some() {
+            let least = self.worth();
+            falls |= new.cost < least;
+            kept.cost = new.cost.max(least);
+        } else if self.cost.is_some() {
+            falls = true;
+            (kept.cost, kept.estimate, kept.unpriced) = (self.cost, None, 0);
+        } else if self.estimate.is_some() {
+            falls |= new.estimate < self.estimate;
+            (kept.estimate, kept.unpriced) = (new.estimate.max(self.estimate), 0);
+        }
+        (kept, falls)
+    }
+}
+
+fn join(
+    one: Option<NanoUsd>,
+    two: Option<NanoUsd>,
+    both: impl Fn(NanoUsd, NanoUsd) -> NanoUsd,
+) -> Option<NanoUsd> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(both(one, two)),
+        (one, two) => one.or(two),
     }
 }
 
@@ -242,6 +375,74 @@ mod tests {
         assert_eq!(ledger.cost(), Some(NanoUsd::ZERO));
         ledger.add(None, &Usage { output: 5, ..Usage::default() });
         assert_eq!((ledger.status(), ledger.cost()), (CostStatus::Unknown, None));
+    }
+
+    /// Costs that were worked out are marked as such, give way to what is told, and never make anything fall.
+    #[test]
+    fn an_estimate_stands_until_a_cost_is_told() {
+        let estimated = |tokens, nanos| Usage {
+            input: tokens,
+            estimate: Some(NanoUsd::from_nanos(nanos)),
+            ..Usage::default()
+        };
+        let mut ledger = Ledger::new(true);
+        ledger.add(Some("m1"), &estimated(100, 30));
+        ledger.add(Some("m1"), &estimated(200, 60));
+        ledger.add(Some("m2"), &estimated(50, 15));
+        let seen = (ledger.status(), ledger.cost(), ledger.anomalies());
+        assert_eq!(seen, (CostStatus::Estimated, Some(NanoUsd::from_nanos(75)), 0));
+        ledger.total_cost(NanoUsd::from_nanos(80));
+        assert_eq!(ledger.status(), CostStatus::Reported);
+        // What comes after a total was told is not in it.
+        ledger.add(Some("m3"), &estimated(100, 30));
+        let seen = (ledger.status(), ledger.cost());
+        assert_eq!(seen, (CostStatus::Estimated, Some(NanoUsd::from_nanos(105))));
+        ledger.total_cost(NanoUsd::from_nanos(110));
+        let seen = (ledger.status(), ledger.cost());
+        assert_eq!(seen, (CostStatus::Reported, Some(NanoUsd::from_nanos(110))));
+    }
+
+    #[test]
+    fn one_response_without_a_price_makes_a_reported_cost_less_than_sure() {
+        let mut ledger = Ledger::new(true);
+        ledger.add(Some("m1"), &usage(7));
+        ledger.add(Some("m2"), &Usage { output: 5, ..Usage::default() });
+        let seen = (ledger.status(), ledger.cost());
+        assert_eq!(seen, (CostStatus::Estimated, Some(NanoUsd::from_nanos(7))));
+        ledger.add(Some("m2"), &usage(3));
+        let seen = (ledger.status(), ledger.cost());
+        assert_eq!(seen, (CostStatus::Reported, Some(NanoUsd::from_nanos(10))));
+    }
+
+    /// Numbers as codex gave them over three runs of one session (C-72).
+    #[test]
+    fn totals_of_a_session_count_by_what_they_have_grown_in_this_run() {
+        let total = |input| Usage { input, ..Usage::default() };
+        let mut first = Ledger::new(true);
+        first.session_total(&total(5400));
+        assert_eq!(first.tokens().total(), 5400);
+        let mut second = first.continued();
+        assert_eq!(second.tokens().total(), 0);
+        second.session_total(&total(8700));
+        assert_eq!((second.tokens().total(), second.anomalies()), (3300, 0));
+        let mut third = second.continued();
+        third.session_total(&total(12_000));
+        assert_eq!((third.tokens().total(), third.status()), (3300, CostStatus::Unknown));
+    }
+
+    #[test]
+    fn a_session_that_counts_from_zero_again_has_no_past() {
+        let total = |input, cost| Usage {
+            input,
+            cost: Some(NanoUsd::from_nanos(cost)),
+            ..Usage::default()
+        };
+        let mut first = Ledger::new(true);
+        first.session_total(&total(5400, 90));
+        let mut second = first.continued();
+        second.session_total(&total(3300, 40));
+        let seen = (second.tokens().total(), second.cost(), second.anomalies());
+        assert_eq!(seen, (3300, Some(NanoUsd::from_nanos(40)), 0));
     }
 
     #[derive(Debug, Clone)]

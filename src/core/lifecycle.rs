@@ -290,8 +290,18 @@ impl Event {
 
 /// Takes one fact into what is known of an agent's work.
 fn learn(work: &mut Work, fact: Fact, now: Moment) {
+    let goes_on = matches!(
+        fact,
+        Fact::Step { .. } | Fact::Usage { .. } | Fact::Text { .. } | Fact::Result(_)
+    );
+    if goes_on {
+        work.retry = None;
+    }
     match fact {
-        Fact::Step { tool, text, state } => step(work, tool, &text, state, now),
+        Fact::Step { id, tool, text, state } => {
+            let text = text.chars().take(TOOL_TEXT_CHARS).collect();
+            step(work, OpenTool { id, tool, text, since: now }, state);
+        }
         Fact::Usage { id, usage } => work.ledger.add(id.as_deref(), &usage),
         Fact::TotalCost(total) => work.ledger.total_cost(total),
         Fact::UnreadableCost => work.ledger.unreadable_cost(),
@@ -303,6 +313,14 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
             work.smokes_red = work.smokes_red.saturating_add(1);
         }
         Fact::Text { .. } | Fact::Smoke { ok: None, .. } => {}
+        Fact::SessionTotal(total) => work.ledger.session_total(&total.usage),
+        Fact::Model(model) => work.model = Some(model),
+        Fact::Retry(retry) => {
+            let since = work.retry.take().map_or(now, |(_, since)| since);
+            work.retry = Some((retry, since));
+        }
+        Fact::Denied { .. } => work.denied = work.denied.saturating_add(1),
+        Fact::Notes(notes) => work.notes = Some(notes),
         Fact::Session(session) => work.session = Some(session),
         Fact::Result(result) => work.result = Some(result),
         Fact::Unknown => work.unknown = work.unknown.saturating_add(1),
@@ -311,16 +329,24 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
 }
 
 /// Counts each tool call once: at its start, or at its end if no start was seen.
-fn step(work: &mut Work, tool: String, text: &str, state: StepState, now: Moment) {
-    let open = work.open_tools.iter().rposition(|open| open.tool == tool);
+fn step(work: &mut Work, call: OpenTool, state: StepState) {
+    let open = match &call.id {
+        Some(_) => work.open_tools.iter().rposition(|open| open.id == call.id),
+        None => work.open_tools.iter().rposition(|open| open.tool == call.tool),
+    };
     match (state, open) {
+        // Told once more: a program that names its calls means the same one.
+        (StepState::Start, Some(place)) if call.id.is_some() => {
+            if let Some(open) = work.open_tools.get_mut(place) {
+                *open = OpenTool { since: open.since, ..call };
+            }
+        }
         (StepState::Start, _) => {
             work.steps = work.steps.saturating_add(1);
             if work.open_tools.len() >= OPEN_TOOLS {
                 work.open_tools.remove(0);
             }
-            let text = text.chars().take(TOOL_TEXT_CHARS).collect();
-            work.open_tools.push(OpenTool { tool, text, since: now });
+            work.open_tools.push(call);
         }
         (StepState::End | StepState::Error, Some(place)) => {
             work.open_tools.remove(place);

@@ -36,7 +36,7 @@ pub use agent::{AgentState, StopReason};
 pub use batch::{Batch, BatchStatus};
 pub use command::{Answer, Command, Direction, Refusal, Reply, Submission};
 pub use event::{Effect, Event, Notice, ProcessEnd, Tails, TreeEnd, Urgency};
-pub use fact::{AgentResult, Fact, StepState, Usage};
+pub use fact::{AgentResult, Fact, Retry, SessionTotal, StepState, Usage};
 pub use fleet::Fleet;
 pub use id::{AgentId, BatchId, FleetId, QuestionId, Ticket};
 pub use ledger::{CostStatus, Ledger, Tokens};

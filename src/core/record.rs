@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::StopReason;
 use super::command::Answer;
-use super::fact::AgentResult;
+use super::fact::{AgentResult, Retry};
 use super::id::{AgentId, BatchId, QuestionId};
 use super::ledger::Ledger;
 use super::moment::Moment;
@@ -30,6 +30,18 @@ pub struct Work {
     pub smokes_red: u32,
     /// Session of the agent's program.
     pub session: Option<String>,
+    /// The model that answers.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What is tried again, and since when it has been.
+    #[serde(default)]
+    pub retry: Option<(Retry, Moment)>,
+    /// Calls that were not permitted.
+    #[serde(default)]
+    pub denied: u64,
+    /// What the reader of the output needs to go on.
+    #[serde(default)]
+    pub notes: Option<String>,
     /// Closing word of the agent.
     pub result: Option<AgentResult>,
     /// Lines that claimed to be structured and were not understood.
@@ -43,6 +55,9 @@ pub struct Work {
 /// A tool call that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenTool {
+    /// Id of the call, if the program tells one.
+    #[serde(default)]
+    pub id: Option<String>,
     /// Name of the tool.
     pub tool: String,
     /// What it does, one line.

@@ -67,7 +67,7 @@ impl Fleet {
         let batch = self.batches.get(agent.batch);
         let result = work.result.as_ref();
         // What was reported counts even if it is claimed later that no process ran.
-        let ran = agent.ran() || work.ledger.status() == CostStatus::Reported;
+        let ran = agent.ran() || work.ledger.is_told();
         Row {
             revision: self.revision,
             id: agent.id,
@@ -94,6 +94,8 @@ impl Fleet {
             answer: result.and_then(|result| result.answer.clone()).unwrap_or_default(),
             files_changed: result.map(|result| result.files_changed.clone()).unwrap_or_default(),
             session: work.session.clone(),
+            model: work.model.clone(),
+            denied: work.denied,
             unparsed: result.is_some_and(|result| result.unparsed),
             anomalies: work.unknown + work.skipped + u64::from(work.ledger.anomalies()),
             end: agent.end().map(|end| Box::new(end.clone())),
@@ -105,13 +107,15 @@ impl Fleet {
     fn phase(&self, agent: &Agent, gates: &Gates) -> Phase {
         match &agent.state {
             AgentState::Queued => Phase::Waits(self.waits(agent, gates)),
-            AgentState::Starting | AgentState::Running => {
-                agent.tool().map_or(Phase::Works, |open| Phase::InTool {
+            AgentState::Starting | AgentState::Running => match (&agent.work.retry, agent.tool()) {
+                (Some((retry, since)), _) => Phase::Retries(retry.clone(), *since),
+                (None, Some(open)) => Phase::InTool {
                     tool: open.tool.clone(),
                     text: open.text.clone(),
                     since: open.since,
-                })
-            }
+                },
+                (None, None) => Phase::Works,
+            },
             AgentState::Stopping { reason, asked } => {
                 Phase::Stopping(judge::by_stop(reason).2, *asked)
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchStatus};
+use super::fact::Retry;
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::ledger::{CostStatus, Tokens};
 use super::moment::Moment;
@@ -99,6 +100,8 @@ pub enum Phase {
         /// Since when.
         since: Moment,
     },
+    /// Tries something again since then that has failed.
+    Retries(Retry, Moment),
     /// Told to end at that moment, for that reason (words for people).
     Stopping(String, Moment),
     /// Has ended; so many processes have not.
@@ -155,6 +158,12 @@ pub struct Row {
     pub files_changed: Vec<String>,
     /// Session of the agent's program.
     pub session: Option<String>,
+    /// The model that answers, as the agent's program names it.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Calls that were not permitted.
+    #[serde(default)]
+    pub denied: u64,
     /// Some of the output was not understood.
     pub unparsed: bool,
     /// Lines that were not understood, or too long to be looked at.

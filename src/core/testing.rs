@@ -39,6 +39,8 @@ pub(crate) fn row(id: u32) -> Row {
         answer: String::new(),
         files_changed: Vec::new(),
         session: None,
+        model: None,
+        denied: 0,
         unparsed: false,
         anomalies: 0,
         end: None,

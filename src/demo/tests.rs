@@ -49,6 +49,11 @@ fn sum_up(recording: Recording) -> (u64, usize, u64, Vec<bool>, AgentResult, Wha
             Fact::TotalCost(_)
             | Fact::UnreadableCost
             | Fact::TotalTokens(_)
+            | Fact::SessionTotal(_)
+            | Fact::Model(_)
+            | Fact::Retry(_)
+            | Fact::Denied { .. }
+            | Fact::Notes(_)
             | Fact::Text { .. }
             | Fact::Session(_)
             | Fact::Unknown

@@ -310,7 +310,7 @@ impl Host {
     }
 
     fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
-        self.scan.finish(id);
+        self.scan.finish(id, tree.code());
         self.apply(Event::TreeGone(id, tree));
     }
 

@@ -11,9 +11,9 @@ use tokio::sync::mpsc::Sender;
 
 use super::given::Own;
 use super::news::News;
-use crate::adapters::{self, Invocation, Place};
+use crate::adapters::{self, Input, Invocation, Place};
 use crate::core::{AgentId, FleetId, Task};
-use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec};
+use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec, StdinFrom};
 
 /// Orders that can wait. The core never has more agents than this, so sending one never blocks.
 const ORDERS: usize = 10_000;
@@ -181,11 +181,16 @@ fn store_values(order: &Order) -> Result<(), String> {
 
 /// Builds what the shim has to know.
 fn spec(common: &Common, order: &Order, invocation: Invocation) -> Spec {
-    let Invocation { argv, env, root, ask_signal, .. } = invocation;
+    let Invocation { argv, env, env_remove, root, input, ask_signal, .. } = invocation;
     let mut spec = Spec::new(super::mark(&common.fleet, order.id), order.id.0, argv, root);
     spec.env = env;
     // What an outer fleet said to the agent that this host may be is not meant for agents of this one.
     spec.env_remove = ["FLEET_TASK", "FLEET_TOKEN"].map(str::to_owned).into();
+    spec.env_remove.extend(env_remove);
+    spec.stdin = match input {
+        Input::Null => StdinFrom::Null,
+        Input::Task => StdinFrom::File(order.dir.task()),
+    };
     spec.env.insert("FLEET_DEPTH".to_owned(), common.depth.to_string());
     ask_signal.clone_into(&mut spec.ask);
     spec.grace = common.grace;

@@ -1,5 +1,7 @@
 //! Joins the reader of outputs to agents: who is read from where, with which reader.
 
+use std::sync::Arc;
+
 use super::host::Host;
 use crate::adapters::{self, LineReader, ReaderStart, Seen};
 use crate::core::{AgentId, Event, Fleet, Moment};
@@ -25,6 +27,7 @@ impl Host {
 pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: AgentId, ended: bool) {
     let Some((reader, offset)) = reader(fleet, dir, id) else { return };
     let mut scanner = Scanner::new(dir.out(), dir.err(), offset, reader);
+    let code = fleet.exit_code(id);
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut facts = Vec::new();
     let mut tell = |event| drop(fleet.observe(now, event));
@@ -33,7 +36,7 @@ pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: Agent
         let offset = scanner.offset();
         tell(Event::Facts { id, facts: std::mem::take(&mut facts), offset });
     }
-    let tails = ended.then(|| scanner.finish(&mut facts));
+    let tails = ended.then(|| scanner.finish(code, &mut facts));
     if !facts.is_empty() {
         tell(Event::Facts { id, facts, offset: scanner.offset() });
     }
@@ -51,7 +54,8 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
         smokes: work.smokes_green > 0 || work.smokes_red > 0,
         result: work.result.is_some(),
     };
-    Some((adapter.reader(ReaderStart { token, seen }), work.offset))
+    let start = ReaderStart { token, seen, notes: work.notes.clone(), prices: Arc::default() };
+    Some((adapter.reader(start), work.offset))
 }
 
 /// Returns the token that an agent was given; a reader that cannot find it believes nothing.

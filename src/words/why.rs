@@ -41,6 +41,11 @@ pub fn state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) ->
             let mark = if row.stalled { "stalled? " } else { "" };
             format!("{word} · {mark}{doing}")
         }
+        Phase::Retries(..) => {
+            let doing = retrying(row, now).unwrap_or_default();
+            let mark = if row.stalled { "stalled? " } else { "" };
+            format!("{word} · {mark}{doing}")
+        }
         Phase::Stopping(_, asked) => format!("{word}: asked {} ago", age(now.since(*asked))),
         Phase::LeftBehind(number) => format!("{word} · {number} left behind"),
         Phase::Reading(bytes) => format!("{word} · reading {}", size(*bytes)),
@@ -54,10 +59,11 @@ pub fn reason(row: &Row, now: Moment, place: Option<usize>) -> Option<String> {
     let quiet = || age(quiet(row, now).unwrap_or_default());
     match &row.phase {
         Phase::Waits(waits) => Some(format!("{}{}", waits_for(waits, row), in_line(place))),
-        Phase::Works | Phase::InTool { .. } if row.stalled => {
+        Phase::Works | Phase::InTool { .. } | Phase::Retries(..) if row.stalled => {
             Some(format!("stalled? quiet for {}", quiet()))
         }
         Phase::InTool { .. } => in_tool(row, now),
+        Phase::Retries(..) => retrying(row, now),
         Phase::Works
         | Phase::Stopping(..)
         | Phase::LeftBehind(_)
@@ -103,6 +109,18 @@ pub fn in_tool(row: &Row, now: Moment) -> Option<String> {
     let text = cut_graphemes(&head(text), TOOL_TEXT);
     let colon = if text.is_empty() { "" } else { ": " };
     Some(format!("in {}{colon}{text} for {}", head(tool), age(now.since(*since))))
+}
+
+/// Returns what an agent tries again: `retrying 2m: 401, 4 of 10`; `None` for one that does not.
+pub fn retrying(row: &Row, now: Moment) -> Option<String> {
+    let Phase::Retries(retry, since) = &row.phase else { return None };
+    let count = match (retry.attempt, retry.most) {
+        (Some(attempt), Some(most)) => format!(", {attempt} of {most}"),
+        (Some(attempt), None) => format!(", attempt {attempt}"),
+        (None, _) => String::new(),
+    };
+    let cause = cut_graphemes(&head(&retry.cause), TOOL_TEXT);
+    Some(format!("retrying {}: {cause}{count}", age(now.since(*since))))
 }
 
 /// Returns how long a live agent has shown no sign of progress; `None` for one that does not live, even if what it wrote
@@ -172,6 +190,9 @@ fn told(row: &Row, header: &Header, now: Moment) -> String {
         Phase::Works => format!("{word} for {ran}"),
         Phase::InTool { .. } => {
             format!("{word} for {ran} · {}", in_tool(row, now).unwrap_or_default())
+        }
+        Phase::Retries(..) => {
+            format!("{word} for {ran} · {}", retrying(row, now).unwrap_or_default())
         }
         Phase::Stopping(why, asked) => {
             format!("{word}: asked to end {} ago, {}", age(now.since(*asked)), head(why))

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use loki_fleet::adapters::{Place, ReaderStart, Seen, adapter};
+use loki_fleet::adapters::{Place, ReaderStart, adapter};
 use loki_fleet::core::{AgentKind, ExitReason, Fact, StepState, Tails, Task};
 use loki_fleet::tail::scan::Scanner;
 use tempfile::TempDir;
@@ -38,13 +38,13 @@ fn run(task: &Task, folder: &Path, token: Option<&str>) -> (Vec<Fact>, Tails) {
         .unwrap();
     assert!(status.success(), "{}", fs::read_to_string(&err).unwrap());
     let mut scanner =
-        Scanner::new(out, err, 0, adapter.reader(ReaderStart { token, seen: Seen::default() }));
+        Scanner::new(out, err, 0, adapter.reader(ReaderStart { token, ..ReaderStart::default() }));
     let (mut facts, mut buffer) = (Vec::new(), vec![0; 4096]);
     let mut left = scanner.look().left;
     while left > 0 {
         left = scanner.turn(u64::MAX, &mut buffer, &mut facts);
     }
-    let tails = scanner.finish(&mut facts);
+    let tails = scanner.finish(None, &mut facts);
     (facts, tails)
 }
 

@@ -30,7 +30,7 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
     ProtocolReader::new(ReaderStart::default()).line(line.trim_ascii_end(), &mut facts);
     let mut is_speech = false;
     let text = match facts.into_iter().next()? {
-        Fact::Step { tool, text, state } => step(&tool, &text, state),
+        Fact::Step { tool, text, state, .. } => step(&tool, &text, state),
         Fact::Usage { usage, .. } => usage_words(&usage),
         Fact::TotalCost(total) => format!("[cost] ${} in all", total.to_exact()),
         Fact::UnreadableCost => "[cost] cannot be read".to_owned(),
@@ -42,8 +42,15 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
         Fact::Smoke { ok, text } => format!("[check] {}: {text}", check(ok)),
         Fact::Session(id) => format!("[session] {id}"),
         Fact::Result(result) => result_words(&result),
-        // No line of the protocol tells totals of tokens; the others stay as they were written.
-        Fact::TotalTokens(_) | Fact::Unknown | Fact::Skipped => return None,
+        // No line of the protocol tells one of these; the last two stay as they were written.
+        Fact::TotalTokens(_)
+        | Fact::SessionTotal(_)
+        | Fact::Model(_)
+        | Fact::Retry(_)
+        | Fact::Denied { .. }
+        | Fact::Notes(_)
+        | Fact::Unknown
+        | Fact::Skipped => return None,
     };
     Some(Words { text: one_line(&text, CHARS), is_speech })
 }

@@ -24,7 +24,12 @@ fn usd(text: &str) -> NanoUsd {
 
 #[test]
 fn every_kind_of_line_becomes_its_fact() {
-    let step = |state| Fact::Step { tool: "bash".to_owned(), text: "cargo test".to_owned(), state };
+    let step = |state| Fact::Step {
+        id: None,
+        tool: "bash".to_owned(),
+        text: "cargo test".to_owned(),
+        state,
+    };
     for (word, state) in
         [("start", StepState::Start), ("end", StepState::End), ("error", StepState::Error)]
     {
@@ -141,7 +146,7 @@ fn an_unknown_status_is_an_error() {
 
 #[test]
 fn a_strict_reader_wants_the_token_on_each_line() {
-    let start = ReaderStart { token: Some("s3".to_owned()), seen: Seen::default() };
+    let start = ReaderStart { token: Some("s3".to_owned()), ..ReaderStart::default() };
     let good = r#"{"fleet":"cost","total_usd":1,"token":"s3"}"#;
     let lines = [
         r#"{"fleet":"cost","total_usd":9}"#,

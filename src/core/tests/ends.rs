@@ -256,3 +256,51 @@ fn a_limit_is_told_apart_from_a_crash_and_marked_truncated() {
     let (_, end) = ended(free("t"), None, tree(ProcessEnd::Code(1)), tails("", ""));
     assert_eq!((end.reason, end.truncated), (Some(ExitReason::Error), false));
 }
+
+#[test]
+fn calls_with_ids_end_by_them_whatever_the_order() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+    story.does(Event::Started(A1));
+    let call = |id: &str, text: &str, state| Fact::Step {
+        id: Some(id.to_owned()),
+        tool: "bash".to_owned(),
+        text: text.to_owned(),
+        state,
+    };
+    let start = StepState::Start;
+    story.does(facts(A1, vec![call("c1", "one", start), call("c2", "two", start)]));
+    // Told again with more of its input: the same call.
+    story.does(facts(A1, vec![call("c2", "two and more", start)]));
+    story.does(facts(A1, vec![call("c1", "", StepState::Error)]));
+    let row = story.row(A1);
+    assert_eq!(row.steps, 2);
+    let Phase::InTool { text, .. } = &row.phase else { panic!("{:?}", row.phase) };
+    assert_eq!(text, "two and more");
+    story.does(facts(A1, vec![call("c2", "", StepState::End), call("c3", "", StepState::End)]));
+    let row = story.row(A1);
+    assert_eq!((row.steps, &row.phase), (3, &Phase::Works));
+}
+
+#[test]
+fn an_agent_that_tries_again_says_so_until_it_goes_on() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+    story.does(Event::Started(A1));
+    let retry = |attempt| Retry { attempt: Some(attempt), most: Some(10), cause: "401".to_owned() };
+    story.does(facts(A1, vec![Fact::Retry(retry(1))]));
+    let Phase::Retries(_, first) = story.row(A1).phase.clone() else { panic!("no retry") };
+    story.does(Event::Tick);
+    story.does(facts(A1, vec![Fact::Retry(retry(2))]));
+    assert_eq!(story.row(A1).phase, Phase::Retries(retry(2), first), "since the first failure");
+    story.does(facts(A1, vec![Fact::Usage { id: None, usage: Usage::default() }]));
+    assert_eq!(story.row(A1).phase, Phase::Works);
+}
+
+#[test]
+fn calls_that_were_not_permitted_are_counted() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+    story.does(Event::Started(A1));
+    let denied = Fact::Denied { tool: "Write".to_owned(), text: "out.txt".to_owned() };
+    story.does(facts(A1, vec![denied.clone(), denied, Fact::Model("m".to_owned())]));
+    let row = story.row(A1);
+    assert_eq!((row.denied, row.steps, row.model.as_deref()), (2, 0, Some("m")));
+}

@@ -94,7 +94,15 @@ pub(super) fn costs(id: AgentId, total: NanoUsd) -> Event {
 }
 
 pub(super) fn tool(id: AgentId, state: StepState) -> Event {
-    facts(id, vec![Fact::Step { tool: "bash".to_owned(), text: "cargo test".to_owned(), state }])
+    facts(
+        id,
+        vec![Fact::Step {
+            id: None,
+            tool: "bash".to_owned(),
+            text: "cargo test".to_owned(),
+            state,
+        }],
+    )
 }
 
 /// Makes the end of a tree that nobody stopped.

@@ -58,6 +58,8 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         answer: String::new(),
         files_changed: Vec::new(),
         session: None,
+        model: None,
+        denied: 0,
         unparsed: false,
         anomalies: 0,
         end: end.map(Box::new),

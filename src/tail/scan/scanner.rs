@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use memchr::memchr;
 
 use super::files;
-use crate::adapters::{Closing, LineReader, last_line};
+use crate::adapters::{Closing, Ended, LineReader, last_line};
 use crate::core::{Fact, Tails};
 
 /// Longest line that is looked at, in bytes: structured lines with a whole file in them are shorter, and so much is
@@ -59,6 +59,8 @@ pub struct Scanner {
     out_size: u64,
     err_size: u64,
     unreadable: Option<String>,
+    /// What the reader has noted last.
+    notes: Option<String>,
 }
 
 impl fmt::Debug for Scanner {
@@ -84,6 +86,7 @@ impl Scanner {
             out_size: offset,
             err_size: 0,
             unreadable: None,
+            notes: None,
         }
     }
 
@@ -112,7 +115,9 @@ impl Scanner {
         if self.left() == 0 {
             return 0;
         }
-        match self.read(budget, buffer, facts) {
+        let read = self.read(budget, buffer, facts);
+        self.note_down(facts);
+        match read {
             Ok(()) => self.left(),
             Err(error) => {
                 self.note(Which::Out, &error);
@@ -123,8 +128,9 @@ impl Scanner {
         }
     }
 
-    /// Takes the last line and the closing object, once everything is read. Returns what was seen last.
-    pub fn finish(&mut self, facts: &mut Vec<Fact>) -> Tails {
+    /// Takes the last line, the closing object and what the end itself tells, once everything is read; `code` is the
+    /// agent's exit code, if it has one. Returns what was seen last.
+    pub fn finish(&mut self, code: Option<i32>, facts: &mut Vec<Fact>) -> Tails {
         if self.line != Line::Fresh {
             self.end_line(facts);
         }
@@ -133,19 +139,30 @@ impl Scanner {
             self.note(Which::Out, &error);
             None
         });
-        let err_line = match files::read_end(&self.err, self.err_size, LAST_LINE_BYTES) {
-            Ok(end) => last_line(&end, |_| true),
+        let err = match files::read_end(&self.err, self.err_size, LAST_LINE_BYTES) {
+            Ok(end) => end,
             Err(error) => {
                 self.note(Which::Err, &error);
-                None
+                Vec::new()
             }
         };
+        self.reader.ended(Ended { err: &err, code }, facts);
+        let err_line = last_line(&err, |_| true);
         Tails {
             out_line,
             err_line,
             out_bytes: self.out_size,
             err_bytes: self.err_size,
             unreadable: self.unreadable.clone(),
+        }
+    }
+
+    /// Tells what the reader has noted, if that is new.
+    fn note_down(&mut self, facts: &mut Vec<Fact>) {
+        let notes = self.reader.notes();
+        if notes != self.notes {
+            facts.extend(notes.clone().map(Fact::Notes));
+            self.notes = notes;
         }
     }
 

@@ -73,7 +73,7 @@ fn read(scanner: &mut Scanner, budget: u64, piece: usize) -> Vec<Fact> {
 
 fn whole(scanner: &mut Scanner) -> (Vec<Fact>, Tails) {
     let mut facts = read(scanner, u64::MAX, 64 * 1024);
-    let tails = scanner.finish(&mut facts);
+    let tails = scanner.finish(None, &mut facts);
     (facts, tails)
 }
 
@@ -121,7 +121,7 @@ fn an_unfinished_line_counts_when_it_ends_or_when_the_agent_has() {
     append(&files.out(), tail);
     assert_eq!(read(&mut scanner, u64::MAX, 64), []);
     let mut at_end = Vec::new();
-    scanner.finish(&mut at_end);
+    scanner.finish(None, &mut at_end);
     assert_eq!((costs(&at_end), scanner.offset()), (1, COST.len() as u64 - 1));
     let mut scanner = files.scanner("sh");
     append(&files.out(), "\n");
@@ -155,7 +155,7 @@ fn a_line_over_a_mebibyte_is_skipped_and_counted_once() {
     let mut scanner = files.scanner("sh");
     assert_eq!(skipped(&read(&mut scanner, u64::MAX, 4096)), 3);
     let mut at_end = Vec::new();
-    scanner.finish(&mut at_end);
+    scanner.finish(None, &mut at_end);
     assert_eq!(at_end, [Fact::Skipped]);
 }
 
@@ -260,7 +260,7 @@ fn a_file_that_grows_byte_by_byte_is_read_as_if_it_were_whole() {
         append(&files.out(), piece);
         facts.extend(read(&mut scanner, u64::MAX, 5));
     }
-    let tails = scanner.finish(&mut facts);
+    let tails = scanner.finish(None, &mut facts);
     let at_once = whole(&mut files.scanner("sh"));
     assert_eq!((facts, tails), at_once);
     assert_eq!(costs(&at_once.0), 3);
@@ -297,7 +297,7 @@ fn the_worker_tells_facts_growth_and_the_end_in_order() {
     worker.look_all();
     assert_eq!(next(&news), News::Progress(ID));
     append(&files.out(), COST);
-    worker.finish(ID);
+    worker.finish(ID, None);
     assert_eq!(next(&news), News::Facts { id: ID, facts: vec![fact], offset: 2 * offset });
     let tails = Tails {
         err_line: Some("e".to_owned()),
@@ -309,7 +309,7 @@ fn the_worker_tells_facts_growth_and_the_end_in_order() {
     // The agent is let go: nothing is told of it any more.
     append(&files.out(), COST);
     worker.look(ID);
-    worker.finish(AgentId(2));
+    worker.finish(AgentId(2), None);
     assert!(matches!(next(&news), News::Scanned(AgentId(2), Tails { unreadable: Some(_), .. })));
 }
 
@@ -318,8 +318,8 @@ fn a_silent_agent_ends_with_one_word() {
     let files = Files::new();
     let (worker, news) = start(16);
     worker.follow(files.follow(ID, "sh"));
-    worker.finish(ID);
-    worker.finish(ID);
+    worker.finish(ID, None);
+    worker.finish(ID, None);
     assert_eq!(next(&news), News::Scanned(ID, Tails::default()));
 }
 
@@ -331,9 +331,9 @@ fn a_flooding_agent_does_not_hold_up_the_others() {
     let (worker, news) = start(0);
     worker.follow(flood.follow(ID, "sh"));
     worker.follow(quiet.follow(AgentId(2), "sh"));
-    worker.finish(ID);
+    worker.finish(ID, None);
     // The first word of the flood is taken only when the other agent's order is there.
-    worker.finish(AgentId(2));
+    worker.finish(AgentId(2), None);
     let mut behind = Vec::new();
     loop {
         match next(&news) {
@@ -357,7 +357,7 @@ fn orders_never_wait_for_a_receiver_that_takes_nothing() {
         worker.look(ID);
         worker.look_all();
     }
-    worker.finish(ID);
+    worker.finish(ID, None);
     let mut count = 0;
     let tails = loop {
         match next(&news) {
@@ -379,10 +379,10 @@ fn an_agent_that_is_forgotten_is_not_heard_of_and_may_come_again() {
     assert_eq!(next(&news), News::Progress(ID));
     assert!(matches!(next(&news), News::Facts { .. }));
     worker.forget(ID);
-    worker.finish(ID);
+    worker.finish(ID, None);
     assert!(matches!(next(&news), News::Scanned(_, Tails { unreadable: Some(_), .. })));
     worker.follow(files.follow(ID, "sh"));
-    worker.finish(ID);
+    worker.finish(ID, None);
     assert!(matches!(next(&news), News::Facts { .. }));
     assert!(matches!(next(&news), News::Scanned(..)));
 }
@@ -408,7 +408,7 @@ fn an_agent_that_is_forgotten_before_the_worker_has_heard_of_it_is_not_followed(
     assert!(matches!(next(&news), News::Facts { id: ID, .. }));
     go.send(()).unwrap();
     worker.look_all();
-    worker.finish(AgentId(2));
+    worker.finish(AgentId(2), None);
     assert!(matches!(next(&news), News::Scanned(AgentId(2), Tails { unreadable: Some(_), .. })));
     drop(go);
 }
@@ -449,14 +449,14 @@ fn a_fault_in_one_reader_ends_the_reading_of_that_agent_only() {
         if looks_first {
             worker.look(ID);
         }
-        worker.finish(ID);
+        worker.finish(ID, None);
         let told = next(&news);
         let told = if told == News::Progress(ID) { next(&news) } else { told };
         let News::Scanned(ID, tails) = told else { panic!("{told:?}") };
         assert!(tails.unreadable.is_some());
         worker.follow(Follow { reader: Box::new(Faulty), ..faulty.follow(ID, "sh") });
     }
-    worker.finish(AgentId(2));
+    worker.finish(AgentId(2), None);
     assert!(matches!(next(&news), News::Facts { id: AgentId(2), .. }));
     assert!(matches!(next(&news), News::Scanned(AgentId(2), _)));
 }
@@ -513,7 +513,66 @@ proptest! {
         // As after a recovery.
         let mut scanner = Scanner::new(files.out(), files.err(), scanner.offset(), reader("sh"));
         facts.extend(read(&mut scanner, budget, piece));
-        scanner.finish(&mut facts);
+        scanner.finish(None, &mut facts);
         prop_assert_eq!(facts, expected);
     }
+}
+
+/// Counts lines, and goes on counting where another one has stopped.
+struct Counting(u32);
+
+impl LineReader for Counting {
+    fn reads_lines(&self) -> bool {
+        true
+    }
+
+    fn line(&mut self, _: &[u8], _: &mut Vec<Fact>) {
+        self.0 += 1;
+    }
+
+    fn reads_closing(&self) -> bool {
+        false
+    }
+
+    fn closing(&mut self, _: crate::adapters::Closing<'_>, _: &mut Vec<Fact>) -> Option<usize> {
+        None
+    }
+
+    fn ended(&mut self, end: crate::adapters::Ended<'_>, facts: &mut Vec<Fact>) {
+        let text = format!("{:?} {:?}", end.code, str::from_utf8(end.err).unwrap());
+        facts.push(Fact::Text { role: "end".to_owned(), text });
+    }
+
+    fn notes(&self) -> Option<String> {
+        (self.0 > 0).then(|| self.0.to_string())
+    }
+
+    fn is_text(&self, _: &[u8]) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_reader_tells_its_notes_when_they_change_and_hears_how_the_agent_ended() {
+    let files = Files::new();
+    let mut scanner = Scanner::new(files.out(), files.err(), 0, Box::new(Counting(0)));
+    let mut buffer = [0; 64];
+    let mut told = |scanner: &mut Scanner| {
+        let mut facts = Vec::new();
+        scanner.look();
+        while scanner.turn(u64::MAX, &mut buffer, &mut facts) > 0 {}
+        facts
+    };
+    append(&files.out(), "text\n");
+    assert_eq!(told(&mut scanner), []);
+    append(&files.out(), "{1}\n{2}\n");
+    assert_eq!(told(&mut scanner), [Fact::Notes("2".to_owned())]);
+    append(&files.out(), "text\n");
+    assert_eq!(told(&mut scanner), []);
+    append(&files.err(), "first\nlast\n");
+    scanner.look();
+    let mut facts = Vec::new();
+    scanner.finish(Some(53), &mut facts);
+    let text = "Some(53) \"first\\nlast\\n\"".to_owned();
+    assert_eq!(facts, [Fact::Text { role: "end".to_owned(), text }]);
 }

@@ -117,11 +117,11 @@ impl ScanWorker {
     }
 
     /// Reads the output of an agent that has ended to its end; `Scanned` follows, also for an agent that is not
-    /// followed.
-    pub fn finish(&self, id: AgentId) {
+    /// followed. `code` is its exit code, if it has one.
+    pub fn finish(&self, id: AgentId, code: Option<i32>) {
         self.sizes().forget(id);
         self.mailbox.put(|orders| {
-            orders.finish.insert(id);
+            orders.finish.insert(id, code);
         });
     }
 
@@ -155,7 +155,7 @@ struct Orders {
     forget: BTreeSet<AgentId>,
     follow: Vec<Follow>,
     look: BTreeSet<AgentId>,
-    finish: BTreeSet<AgentId>,
+    finish: BTreeMap<AgentId, Option<i32>>,
     is_over: bool,
 }
 
@@ -203,6 +203,8 @@ struct Followed {
     is_ready: bool,
     /// It has ended.
     is_finishing: bool,
+    /// Its exit code, once it has one.
+    code: Option<i32>,
     /// The offset that was told last.
     told: u64,
 }
@@ -240,13 +242,17 @@ impl<N: FnMut(News)> Worker<N> {
                 let _ = scanner.look();
             }
             let is_ready = self.ready.contains(&id);
-            let followed = Followed { scanner, is_ready, is_finishing: false, told: offset };
+            let followed =
+                Followed { scanner, is_ready, is_finishing: false, code: None, told: offset };
             self.agents.insert(id, followed);
         }
         for id in orders.look {
             self.look(id);
         }
-        for id in orders.finish {
+        for (id, code) in orders.finish {
+            if let Some(followed) = self.agents.get_mut(&id) {
+                followed.code = code;
+            }
             self.guarded(id, Self::finish);
         }
     }
@@ -324,7 +330,7 @@ impl<N: FnMut(News)> Worker<N> {
     fn close(&mut self, id: AgentId) {
         let Some(mut followed) = self.agents.remove(&id) else { return };
         let mut facts = Vec::new();
-        let tails = followed.scanner.finish(&mut facts);
+        let tails = followed.scanner.finish(followed.code, &mut facts);
         let offset = followed.scanner.offset();
         if !facts.is_empty() || offset != followed.told {
             (self.news)(News::Facts { id, facts, offset });

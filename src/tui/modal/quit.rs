@@ -187,9 +187,11 @@ fn write_stopping(writer: &mut Writer, world: &World) {
             }
             Phase::LeftBehind(left) => format!("ended, {left} left behind"),
             Phase::Reading(_) => "ended, its output is being read".to_owned(),
-            Phase::Waits(_) | Phase::Works | Phase::InTool { .. } | Phase::Over => {
-                row.status.as_str().to_owned()
-            }
+            Phase::Waits(_)
+            | Phase::Works
+            | Phase::InTool { .. }
+            | Phase::Retries(..)
+            | Phase::Over => row.status.as_str().to_owned(),
         };
         writer.line(&[
             (&format!("{glyph} {} ", row.id), Tone::Warning),

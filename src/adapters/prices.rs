@@ -1,0 +1,147 @@
+//! What tokens cost where the agent's program does not say so: the owner's table first, then public list prices.
+//!
+//! What may go here: prices per model and what follows from them. What may not: what was counted.
+
+use std::collections::BTreeMap;
+
+use genai_prices::{PriceRequest, UsageKey};
+
+use crate::core::{NanoUsd, Usage};
+
+/// Tokens that a price is of.
+const MILLION: u128 = 1_000_000;
+
+/// Price of one model, for a million tokens of each sort.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// Input that was not cached.
+    pub input: NanoUsd,
+    /// Input read from a cache.
+    pub cache_read: NanoUsd,
+    /// Input written to a cache.
+    pub cache_write: NanoUsd,
+    /// Output, thinking included.
+    pub output: NanoUsd,
+}
+
+/// Prices of models.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Prices {
+    own: BTreeMap<String, Price>,
+}
+
+impl Prices {
+    /// Makes a table in which the owner's prices, by the model's name, go before the public ones.
+    pub const fn new(own: BTreeMap<String, Price>) -> Self {
+        Self { own }
+    }
+
+    /// Returns what one response costs, rounded up to the next nano-dollar; `None` for a model whose price is not known:
+    /// no figure is better than a wrong one. `provider` is one of `anthropic`, `openai`, `google`, where it is known.
+    ///
+    /// Public prices come with the crate `genai-prices`, which counts in floating point; a response's price has at most
+    /// twelve digits, which it holds exactly enough.
+    pub fn estimate(&self, provider: Option<&str>, model: &str, usage: &Usage) -> Option<NanoUsd> {
+        if let Some(price) = self.own.get(model) {
+            return Some(price.of(usage));
+        }
+        let input = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+        let counted = [
+            (UsageKey::INPUT_TOKENS, input),
+            (UsageKey::CACHE_READ_TOKENS, usage.cache_read),
+            (UsageKey::CACHE_WRITE_TOKENS, usage.cache_write),
+            (UsageKey::OUTPUT_TOKENS, usage.output),
+        ];
+        let counted = counted.map(|(key, tokens)| (key, as_float(tokens)));
+        let counted = genai_prices::Usage::from(counted);
+        let mut request = PriceRequest::new(model, &counted);
+        if let Some(provider) = provider {
+            request = request.with_provider_id(provider);
+        }
+        let price = genai_prices::calculate(&request).ok()?.total_price;
+        to_nanos(price)
+    }
+}
+
+impl Price {
+    fn of(&self, usage: &Usage) -> NanoUsd {
+        let parts = [
+            (usage.input, self.input),
+            (usage.cache_read, self.cache_read),
+            (usage.cache_write, self.cache_write),
+            (usage.output, self.output),
+        ];
+        let sum: u128 = parts
+            .iter()
+            .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.as_nanos()))
+            .sum();
+        NanoUsd::from_nanos(u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of tokens are far below 2^53")]
+const fn as_float(tokens: u64) -> f64 {
+    tokens as f64
+}
+
+/// Rounds an amount of dollars up to the next nano-dollar; what is nearer to one than the floats can tell is that one.
+fn to_nanos(dollars: f64) -> Option<NanoUsd> {
+    /// Part of a nano-dollar by which sums of floats are off.
+    const OFF: f64 = 1e-3;
+    if !dollars.is_finite() || dollars < 0.0 {
+        return None;
+    }
+    let nanos = (dollars * 1e9 - OFF).ceil().max(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a conversion of floats stops at the bounds of the type, and this is not negative"
+    )]
+    let nanos = nanos as u64;
+    Some(NanoUsd::from_nanos(nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage() -> Usage {
+        Usage { input: 1200, cache_read: 800, cache_write: 100, output: 50, ..Usage::default() }
+    }
+
+    fn usd(text: &str) -> NanoUsd {
+        text.parse().unwrap()
+    }
+
+    /// Worked out by hand from the rates per million: 3, 0.30, 3.75 and 15 dollars.
+    #[test]
+    fn public_prices_are_to_the_nano_dollar() {
+        let prices = Prices::default();
+        let cost = prices.estimate(Some("anthropic"), "claude-sonnet-4-5", &usage());
+        assert_eq!(cost, Some(usd("0.004965")));
+        let none = prices.estimate(Some("anthropic"), "claude-sonnet-4-5", &Usage::default());
+        assert_eq!(none, Some(NanoUsd::ZERO));
+    }
+
+    #[test]
+    fn a_model_that_nobody_knows_has_no_figure() {
+        assert_eq!(Prices::default().estimate(Some("openai"), "mock-model", &usage()), None);
+        assert_eq!(Prices::default().estimate(None, "", &usage()), None);
+    }
+
+    #[test]
+    fn the_owners_price_goes_before_the_public_one_and_is_rounded_up_once() {
+        let price = Price {
+            input: usd("1"),
+            cache_read: usd("0.0001"),
+            cache_write: usd("2"),
+            output: usd("10"),
+        };
+        let own = BTreeMap::from([("claude-sonnet-4-5".to_owned(), price)]);
+        let cost = Prices::new(own).estimate(Some("anthropic"), "claude-sonnet-4-5", &usage());
+        assert_eq!(cost, Some(usd("0.00190008")));
+        let own = BTreeMap::from([("m".to_owned(), Price { output: usd("0.0001"), ..price })]);
+        let one = Usage { output: 1, ..Usage::default() };
+        assert_eq!(Prices::new(own).estimate(None, "m", &one), Some(NanoUsd::from_nanos(1)));
+    }
+}
