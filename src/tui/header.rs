@@ -11,17 +11,19 @@ use std::path::Path;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub(crate) use pace::{in_cents, pace};
+pub(crate) use pace::{in_cents, pace, until_cap};
 
 use super::cells::{Part, fitting, needed, put_parts};
 use super::theme::Tone;
 use super::world::{Connection, World};
-use crate::core::{NanoUsd, Outcome, Status};
+use crate::core::{Header, NanoUsd, Outcome, Status};
 use crate::words::plain_text::{cells, cut_cells, one_line, thousands};
 use crate::words::status_line::money;
 use crate::words::time_text::{self, duration};
 use crate::words::why;
 
+/// Percent of the cap from which on there is a warning.
+const NEAR: u128 = 80;
 /// Cells of the gauge.
 const GAUGE: usize = 10;
 /// Below this many columns counts are a glyph and a number.
@@ -41,14 +43,17 @@ pub(crate) fn draw(area: Rect, buffer: &mut Buffer, world: &World) {
     let width = usize::from(row.width);
     let alarms = alarms(world);
     if area.height == 1 {
-        let money = money_parts(world);
-        let spent = money.first().map_or(0, |part| cells(&part.text) + DOT);
-        let room = width.saturating_sub(needed(&alarms, DOT) + spent + DOT);
-        let mut parts = alarms;
-        parts.extend(counts(world, if area.width < WORDY { 0 } else { room }));
-        parts.extend(money);
-        parts.extend(name(world));
-        put_parts(buffer, row, &fitting(parts, width, DOT), theme);
+        let parts = with_money(world, width, |money| {
+            let spent: usize =
+                money.iter().filter(|it| it.rank <= 1).map(|it| cells(&it.text) + DOT).sum();
+            let room = width.saturating_sub(needed(&alarms, DOT) + spent + DOT);
+            let mut parts = alarms.clone();
+            parts.extend(counts(world, if area.width < WORDY { 0 } else { room }));
+            parts.extend(money);
+            parts.extend(name(world));
+            parts
+        });
+        put_parts(buffer, row, &parts, theme);
         return;
     }
     let alarms = fitting(alarms, width, DOT);
@@ -65,10 +70,12 @@ pub(crate) fn draw(area: Rect, buffer: &mut Buffer, world: &World) {
     let shift = u16::try_from(width.saturating_sub(taken)).unwrap_or_default();
     let right = Rect { x: row.x + shift, width: row.width - shift, ..row };
     put_parts(buffer, right, &alarms, theme);
-    let mut parts = money_parts(world);
-    parts.extend(beside_money(world));
+    let parts = with_money(world, width, |mut parts| {
+        parts.extend(beside_money(world));
+        parts
+    });
     let below = Rect { y: row.y + 1, ..row };
-    put_parts(buffer, below, &fitting(parts, width, DOT), theme);
+    put_parts(buffer, below, &parts, theme);
 }
 
 /// What must be seen: it never yields, or last.
@@ -189,41 +196,126 @@ fn beside_counts(world: &World) -> Vec<Part> {
     vec![Part::new(6, Tone::Dim, text)]
 }
 
+/// How much is said of money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// All, with a gauge.
+    Fully,
+    /// What is spent of what, and a share that warns.
+    Shortly,
+    /// What is spent, and a share that warns.
+    Least,
+}
+
+/// Returns the parts of a row that fit into it, with as much of money as there is room for: a warning is never left to
+/// the colour alone.
+fn with_money(world: &World, width: usize, row: impl Fn(Vec<Part>) -> Vec<Part>) -> Vec<Part> {
+    let needed = |parts: &[Part]| {
+        parts.iter().filter(|part| part.rank <= 1 && !part.text.is_empty()).count()
+    };
+    for told in [Told::Fully, Told::Shortly] {
+        let parts = row(money_parts(world, told));
+        let all = needed(&parts);
+        let fitting = fitting(parts, width, DOT);
+        if !is_near_cap(world) || needed(&fitting) == all {
+            return fitting;
+        }
+    }
+    fitting(row(money_parts(world, Told::Least)), width, DOT)
+}
+
+/// How much of the cap is gone, in percent.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    /// What is spent.
+    spent: u128,
+    /// With what is reserved.
+    taken: u128,
+}
+
+impl Share {
+    fn of(header: &Header) -> Option<Self> {
+        let whole = u128::from(header.cap?.as_nanos());
+        let percent = |amount: NanoUsd| {
+            (u128::from(amount.as_nanos()) * 100).checked_div(whole).unwrap_or(100)
+        };
+        let taken = percent(header.spent + header.reserved);
+        Some(Self { spent: percent(header.spent), taken })
+    }
+
+    fn is_near(self) -> bool {
+        self.taken >= NEAR
+    }
+
+    /// Returns it in words, with what it means.
+    fn told(self) -> (Tone, String) {
+        let Self { spent, taken } = self;
+        match spent {
+            100.. => (Tone::Bad, "cap reached".to_owned()),
+            NEAR..100 => (Tone::Warning, format!("{spent}% of the cap")),
+            _ if self.is_near() => {
+                (Tone::Warning, format!("{spent}%, {taken}% with what is reserved"))
+            }
+            _ => (Tone::Money, format!("{spent}%")),
+        }
+    }
+
+    /// Returns what warns where there is no room for words.
+    fn sign(self) -> String {
+        if self.spent >= NEAR { format!("{}%!", self.spent) } else { format!("{}%!", self.taken) }
+    }
+}
+
+fn is_near_cap(world: &World) -> bool {
+    Share::of(&world.snapshot.header).is_some_and(Share::is_near)
+}
+
 /// What is spent, of what, and how long that lasts.
-fn money_parts(world: &World) -> Vec<Part> {
+fn money_parts(world: &World, told: Told) -> Vec<Part> {
     if !has_been_seen(world) {
         return Vec::new();
     }
     let header = &world.snapshot.header;
-    let Some(cap) = header.cap else {
+    let (Some(cap), Some(share)) = (header.cap, Share::of(header)) else {
         return vec![Part::new(1, Tone::Money, money(header, world.theme.words))];
     };
-    let (spent, whole) = (u128::from(header.spent.as_nanos()), u128::from(cap.as_nanos()));
-    let percent = (spent * 100).checked_div(whole).unwrap_or(100);
-    // The warning comes at four fifths.
-    let (tone, share) = match percent {
-        0..80 => (Tone::Money, format!("{percent}%")),
-        80..100 => (Tone::Warning, format!("{percent}% of the cap")),
-        _ => (Tone::Bad, "cap reached".to_owned()),
-    };
-    let gauge = world.theme.gauge(header.spent.as_nanos(), cap.as_nanos(), GAUGE);
-    vec![
-        Part::new(1, tone, money(header, world.theme.words)),
-        Part::new(if percent < 80 { 4 } else { 3 }, tone, format!("{gauge} {share}")),
-        Part::new(3, tone, forecast(world).unwrap_or_default()),
-    ]
+    let (tone, words) = share.told();
+    let forecast = Part::new(3, tone, forecast(world).unwrap_or_default());
+    let spent = money(header, world.theme.words);
+    match told {
+        Told::Fully => {
+            let gauge = world.theme.gauge(header.spent.as_nanos(), cap.as_nanos(), GAUGE);
+            let rank = if share.is_near() { 1 } else { 4 };
+            let gauge = Part::new(rank, tone, format!("{gauge} {words}"));
+            vec![Part::new(1, tone, spent), gauge, forecast]
+        }
+        Told::Shortly => {
+            vec![Part::new(1, tone, format!("{spent} {}", share.sign())), forecast]
+        }
+        Told::Least => {
+            // An open question says it in words, and numbers that are not live are not what must be seen.
+            let is_told = world.snapshot.question.is_some() || world.connection != Connection::Up;
+            let text = format!("{} {}", header.spent, share.sign());
+            vec![Part::new(u8::from(is_told), tone, text)]
+        }
+    }
 }
 
-/// Returns when the cap is reached at the pace of the last minutes. Nothing is forecast for a fleet that does nothing.
+/// Returns when the cap is reached at the pace of the last minutes. Nothing is forecast for a fleet that does nothing;
+/// beside a warning it is said that nothing is known yet.
 fn forecast(world: &World) -> Option<String> {
-    let header = &world.snapshot.header;
-    let cap =
-        header.cap.filter(|_| world.connection == Connection::Up && header.kpis.running > 0)?;
-    let left = Some(cap.saturating_sub(header.spent)).filter(|left| *left > NanoUsd::ZERO)?;
-    let pace = pace(&world.snapshot)?;
-    let minutes = left.as_nanos().div_ceil(pace.as_nanos().max(1));
-    let left = if minutes < 120 { format!("{minutes} min") } else { format!("{} h", minutes / 60) };
-    Some(format!("cap in ~{left} at {}/min", in_cents(pace)))
+    let snapshot = &world.snapshot;
+    let header = &snapshot.header;
+    let is_open = header.cap.is_some_and(|cap| cap > header.spent);
+    if world.connection != Connection::Up || header.kpis.running == 0 || !is_open {
+        return None;
+    }
+    match pace(snapshot) {
+        Some(pace) => {
+            Some(format!("cap in {} at {}/min", until_cap(snapshot, pace)?, in_cents(pace)))
+        }
+        None => is_near_cap(world).then(|| "pace not known yet".to_owned()),
+    }
 }
 
 fn beside_money(world: &World) -> Vec<Part> {

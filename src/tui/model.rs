@@ -61,6 +61,9 @@ pub struct Model {
     /// A cap question that the person has put off by going back to the editor.
     seen_question: Option<QuestionId>,
     was_all_done: bool,
+    /// What was asked to end by the last key, and what was said when the last agent had: neither may hide the other.
+    ending: Option<String>,
+    end_remark: Option<String>,
     /// Change of the draft that was kept last, and when it has to be kept again.
     kept: u64,
     keep_at: Option<Moment>,
@@ -117,6 +120,8 @@ impl Model {
             is_leaving: false,
             seen_question: None,
             was_all_done: true,
+            ending: None,
+            end_remark: None,
             kept: 0,
             keep_at: None,
             is_stale: true,
@@ -289,8 +294,11 @@ impl Model {
                 self.flash(format!("{ended} ended while you were away"), Tone::Strong);
             }
         } else if all_done && !self.was_all_done && !snapshot.rows.is_empty() {
-            let text =
-                format!("all {} ended: v shows results", count(snapshot.rows.len(), "agent"));
+            let text = all_ended(snapshot.rows.len());
+            // The remark about what led to it has not been read yet.
+            let asked = self.ending.take().filter(|_| self.flash.is_some());
+            let text = asked.map_or(text.clone(), |asked| format!("{asked} · {text}"));
+            self.end_remark = Some(text.clone());
             self.flash(text, Tone::Strong);
             requests.push(Request::Bell);
         }
@@ -347,7 +355,7 @@ impl Model {
 
     fn why_not(&self) -> String {
         match &self.world.connection {
-            Connection::Up => "this fleet has ended and is only looked at".to_owned(),
+            Connection::Up => ONLY_LOOKED_AT.to_owned(),
             Connection::Waiting(what) => format!("not yet: {what}"),
             Connection::Failed(why) => format!("not possible: {why}"),
         }
@@ -355,6 +363,17 @@ impl Model {
 
     fn wishes_of_modal(&mut self, ask: impl FnOnce(&mut Modal, &World) -> Vec<Wish>) -> Vec<Wish> {
         self.modal.as_mut().map(|modal| ask(modal, &self.world)).unwrap_or_default()
+    }
+}
+
+/// What is said to whoever wants something of a fleet without a host.
+const ONLY_LOOKED_AT: &str = "this fleet has ended and is only looked at";
+
+/// Returns what is said when nothing of a fleet lives or waits any more.
+fn all_ended(agents: usize) -> String {
+    match agents {
+        1 => "the agent has ended: v shows results".to_owned(),
+        more => format!("all {} ended: v shows results", count(more, "agent")),
     }
 }
 

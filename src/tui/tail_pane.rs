@@ -97,6 +97,9 @@ impl TailPane {
             }
             Action::Left => go(Move::Columns(-SIDE)),
             Action::Right => go(Move::Columns(SIDE)),
+            Action::NextText if self.id.is_none() => {
+                vec![Wish::Flash("no agent is selected".to_owned(), Tone::Plain)]
+            }
             Action::NextText => self.turn_to(self.text.next()),
             Action::Wrap => {
                 self.is_unwrapped = !self.is_unwrapped;

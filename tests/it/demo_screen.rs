@@ -175,7 +175,8 @@ fn everything_in_the_demo_can_be_stopped_at_the_cap() {
         }
         Ok(())
     });
-    // What is said last in the footer may be that all have ended or that they were told to.
+    // Before the screen has heard of the end, leaving is asked about.
+    terminal.wait_for("all 8 agents ended");
     terminal.wait_for("cancelled");
     wait_until("no agent runs", GENEROUS, || {
         let left: Vec<_> = world.processes().into_iter().filter(|it| it.mark.is_some()).collect();

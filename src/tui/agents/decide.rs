@@ -47,8 +47,17 @@ impl Decision {
 
     /// Sends a command, and says so until the answer comes.
     fn send(command: Command, asked: Asked, flash: String) -> Self {
-        Self::Now(vec![Wish::Flash(flash, Tone::Plain), Wish::Ask(Request::Send(command, asked))])
+        Self::Now(sent(command, asked, flash))
     }
+
+    /// Does the same after a yes.
+    fn ask(question: String, command: Command, asked: Asked, flash: String) -> Self {
+        Self::Ask(question, sent(command, asked, flash))
+    }
+}
+
+fn sent(command: Command, asked: Asked, flash: String) -> Vec<Wish> {
+    vec![Wish::Flash(flash, Tone::Plain), Wish::Ask(Request::Send(command, asked))]
 }
 
 /// Agents that can be stopped, by what happens to them.
@@ -145,8 +154,8 @@ fn ask_stop(stoppable: Stoppable) -> Decision {
     let question = stoppable.question();
     let number = stoppable.len();
     let ids = [stoppable.queued, stoppable.live, stoppable.stopping].concat();
-    let yes = vec![Wish::Ask(Request::Send(Command::Stop(Some(ids)), Asked::Stop(number)))];
-    Decision::Ask(question, yes)
+    let text = format!("stopping {}", count(number, "agent"));
+    Decision::ask(question, Command::Stop(Some(ids)), Asked::Stop(number), text)
 }
 
 fn nothing_to_stop(ids: &[AgentId], world: &World) -> String {
@@ -194,7 +203,7 @@ pub(super) fn retry(ids: &[AgentId], world: &World) -> Decision {
             };
             let (command, asked) = wish(ids);
             let question = format!("try {agents} again?{rest}");
-            Decision::Ask(question, vec![Wish::Ask(Request::Send(command, asked))])
+            Decision::ask(question, command, asked, format!("trying {agents} again"))
         }
     }
 }
@@ -253,9 +262,31 @@ pub(super) fn moved(direction: Direction) -> impl FnOnce(&Row, &World) -> Decisi
             let end = if direction == Direction::Up { "next" } else { "last" };
             return Decision::No(format!("{} is {end} already", row.id));
         }
-        let wish = Wish::Ask(Request::Send(Command::Move(row.id, direction), Asked::Move));
-        Decision::Now(vec![wish])
+        let queue = &world.snapshot.queue;
+        let at = queue.iter().position(|id| *id == row.id).unwrap_or_default();
+        let to = match direction {
+            Direction::Up => at.saturating_sub(1),
+            Direction::Down => at + 1,
+            Direction::First => 0,
+            Direction::Last => queue.len().saturating_sub(1),
+        };
+        let way = if to < at { "up" } else { "down" };
+        let text =
+            format!("{} moved {way}, now {} of {} queued", row.id, ordinal(to + 1), queue.len());
+        Decision::send(Command::Move(row.id, direction), Asked::Move, text)
     }
+}
+
+/// Returns a place as a person says it: `1st`, `2nd`, `11th`.
+pub(super) fn ordinal(number: usize) -> String {
+    let end = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{end}")
 }
 
 /// Takes a queued task into the editor.

@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use super::columns::{Column, Columns};
 use super::decide::{self, Decision};
 use super::draw::Parts;
-use super::order::Line;
+use super::order::{Line, Sort};
 use super::{Agents, Cursor, Stand};
 use crate::core::{AgentId, BatchStatus, Direction, Row};
 use crate::tui::keymap::Action;
@@ -35,8 +35,8 @@ impl Agents {
             Action::PageUp => self.move_by(page, false, world),
             Action::First => self.move_by(usize::MAX, false, world),
             Action::Last => self.move_by(usize::MAX, true, world),
-            Action::Sort => self.settings.sort = self.settings.sort.next(),
-            Action::Filter => self.settings.filter = self.settings.filter.next(),
+            Action::Sort => return self.sort_by(self.settings.sort.next()),
+            Action::Filter => return self.filter_next(world),
             Action::Search => self.typing = Some(self.settings.search.clone()),
             Action::Accept => self.typing = None,
             Action::Close => self.settings.search = self.typing.take().unwrap_or_default(),
@@ -56,13 +56,29 @@ impl Agents {
             Action::EditFile => return self.of_selected(world, decide::edit_file),
             Action::CopyPath => return self.of_selected(world, decide::copy_path),
             Action::Details => {
-                let id = self.selected();
-                let modal = id.and_then(|id| Modal::details(id, world));
-                return modal.map(|modal| Wish::Open(Box::new(modal))).into_iter().collect();
+                let modal = self.selected().and_then(|id| Modal::details(id, world));
+                return modal.map_or_else(none_selected, |modal| vec![Wish::Open(Box::new(modal))]);
             }
             _ => {}
         }
         Vec::new()
+    }
+
+    fn sort_by(&mut self, sort: Sort) -> Vec<Wish> {
+        self.settings.sort = sort;
+        told(format!("sorted {}", sort.name()))
+    }
+
+    fn filter_next(&mut self, world: &World) -> Vec<Wish> {
+        self.settings.filter = self.settings.filter.next();
+        // How many that leaves is said at once.
+        self.refresh(world);
+        let (filter, all) = (self.settings.filter, world.snapshot.rows.len());
+        told(if self.settings.narrows() {
+            format!("shows {}: {} of {all}", filter.name(), self.order.hits)
+        } else {
+            format!("shows all {all}")
+        })
     }
 
     /// Stops what the key is about. Pressed again it is about the same agent, even if another one has taken its place
@@ -105,7 +121,7 @@ impl Agents {
                 let columns = Columns::of(usize::from(parts.head.width), &world.snapshot);
                 let column = columns.at(usize::from(position.x - parts.head.x));
                 if let Some(sort) = column.and_then(Column::sort) {
-                    self.settings.sort = sort;
+                    return self.sort_by(sort);
                 }
             }
             MouseEventKind::Down(MouseButton::Left) if parts.list.contains(position) => {
@@ -147,6 +163,8 @@ impl Agents {
             self.marks.clear();
         } else if world.is_zoomed() {
             return vec![Wish::Zoom];
+        } else {
+            return told("there is no search, mark or zoom to end".to_owned());
         }
         Vec::new()
     }
@@ -159,7 +177,7 @@ impl Agents {
         };
         let place =
             world.snapshot.batches.iter().position(|view| Some(&view.batch.id) == id.as_ref());
-        place.map(|place| self.toggle_fold(place, world)).unwrap_or_default()
+        place.map_or_else(none_selected, |place| self.toggle_fold(place, world))
     }
 
     fn toggle_fold(&mut self, place: usize, world: &World) -> Vec<Wish> {
@@ -188,7 +206,7 @@ impl Agents {
             if self.cursor == Some(Cursor::Batch(id)) {
                 self.cursor = view.batch.agents.first().copied().map(Cursor::Agent);
             }
-            return Vec::new();
+            return told(format!("{tag} unfolded"));
         }
         let is_inside =
             self.selected().and_then(|agent| world.row(agent)).is_some_and(|row| row.batch == id);
@@ -196,16 +214,21 @@ impl Agents {
             self.cursor = Some(Cursor::Batch(id.clone()));
         }
         self.settings.folded.insert(id);
-        Vec::new()
+        told(format!("{tag} folded"))
     }
 
     fn mark(&mut self, world: &World) -> Vec<Wish> {
-        let Some(row) = self.selected().and_then(|id| world.row(id)) else { return Vec::new() };
+        let Some(row) = self.selected().and_then(|id| world.row(id)) else {
+            return none_selected();
+        };
         if self.marks.remove(&row.id).is_none() {
             self.marks.insert(row.id, Stand::of(row));
         }
         self.move_by(1, true, world);
-        Vec::new()
+        told(match self.marks.len() {
+            0 => "nothing is marked any more".to_owned(),
+            number => format!("{number} marked"),
+        })
     }
 
     /// Goes to the next agent that needs its owner; past the last one to the cap question, if it is open.
@@ -255,8 +278,17 @@ impl Agents {
     ) -> Vec<Wish> {
         let decision = match self.selected().and_then(|id| world.row(id)) {
             Some(row) => decision(row, world),
-            None => Decision::no("no agent is selected"),
+            None => return none_selected(),
         };
         decision.wishes()
     }
+}
+
+fn none_selected() -> Vec<Wish> {
+    Decision::no("no agent is selected").wishes()
+}
+
+/// Says what a key has changed.
+fn told(text: String) -> Vec<Wish> {
+    vec![Wish::Flash(text, Tone::Plain)]
 }

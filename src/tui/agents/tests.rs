@@ -243,6 +243,46 @@ fn sets_are_grouped_and_ended_ones_fold() {
 }
 
 #[test]
+fn every_key_that_changes_the_table_says_what_it_did() {
+    let mut model = at_table(snapshot(1, every_state()), 120, 46);
+    let mut said = |keys: &str| {
+        let _ = type_keys(&mut model, keys);
+        flash(&model).to_owned()
+    };
+    assert_eq!(said("ss"), "sorted by cost");
+    assert_eq!(said("ssss"), "sorted by number");
+    assert_eq!(said("fff"), "shows failed: 6 of 21");
+    assert_eq!(said("fff"), "shows all 21");
+    assert_eq!(said("g  "), "2 marked");
+    assert_eq!(said("g  "), "nothing is marked any more");
+    assert_eq!(said("z"), "agents alone: z again shows all");
+    assert_eq!(said("z"), "all panes again");
+    assert_eq!(said("GK"), "#21 moved up, now 4th of 5 queued");
+    let mut model = at_table(grouped(), 100, 30);
+    let _ = type_keys(&mut model, "j-");
+    assert_eq!(flash(&model), "set 1 folded");
+    let _ = type_keys(&mut model, "-");
+    assert_eq!(flash(&model), "set 1 unfolded");
+    assert_eq!(
+        [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(decide::ordinal),
+        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]
+    );
+}
+
+/// What the host says of a move is no more than what was said of it already.
+#[test]
+fn a_move_that_was_taken_keeps_its_place_in_words() {
+    let mut model = at_table(snapshot(1, every_state()), 120, 46);
+    let _ = type_keys(&mut model, "GK");
+    let _ = model.update(NOW, Message::Replied(Asked::Move, Ok(crate::core::Reply::Done(1))));
+    assert_eq!(flash(&model), "#21 moved up, now 4th of 5 queued");
+    let refused = crate::core::Refusal("#21 has started".into());
+    let _ =
+        model.update(NOW, Message::Replied(Asked::Move, Ok(crate::core::Reply::Refused(refused))));
+    assert_eq!(flash(&model), "#21 has started");
+}
+
+#[test]
 fn a_click_on_the_head_of_a_set_folds_it_and_one_on_a_row_selects() {
     let mut model = at_table(grouped(), 100, 30);
     let list = Parts::of(model.world.panes.agents).list;
@@ -460,7 +500,7 @@ fn several_are_stopped_only_after_a_question_with_their_counts() {
     let Decision::Ask(question, yes) = decision else { panic!("{decision:?}") };
     assert_eq!(question, "stop 4 running, kill 2 that are stopping and remove 5 queued?");
     assert!(
-        matches!(&yes[..], [Wish::Ask(Request::Send(Command::Stop(Some(ids)), Asked::Stop(11)))] if ids.len() == 11),
+        matches!(&yes[..], [Wish::Flash(..), Wish::Ask(Request::Send(Command::Stop(Some(ids)), Asked::Stop(11)))] if ids.len() == 11),
         "{yes:?}"
     );
     let _ = type_keys(&mut model, "  ");

@@ -9,23 +9,30 @@ use crate::words::report_line::exact;
 
 /// Spend further back than this says little about the next minutes.
 const WINDOW: Duration = Duration::from_mins(5);
-/// Least time that a pace is worked out from: one call to a model would make a shorter one nonsense.
-const LEAST: Duration = Duration::from_secs(10);
+/// Least time that spending is spread over: what was spent at the very first moment would be without bounds else.
+const LEAST: Duration = Duration::from_secs(2);
 
 /// Returns what was spent in a minute, over the last minutes in which anything ran: what an agent cost is spread evenly
-/// over its run. `None` while too little has been seen, or nothing is spent.
+/// over its run. `None` while nothing is spent.
 pub(crate) fn pace(snapshot: &Snapshot) -> Option<NanoUsd> {
     let header = &snapshot.header;
     let first = header.first_start?;
     let until = first.after(header.elapsed(snapshot.at)?);
     let from = first.max(Moment(until.0.saturating_sub(millis(WINDOW).try_into().ok()?)));
-    let time = until.since(from);
-    if time < LEAST {
-        return None;
-    }
+    let time = until.since(from).max(LEAST);
     let spent: u128 = snapshot.rows.iter().map(|row| spent_within(row, from, until)).sum();
     let nanos = u64::try_from(spent * 60_000 / millis(time)).ok()?;
     (nanos > 0).then(|| NanoUsd::from_nanos(nanos))
+}
+
+/// Returns how long the cap lasts at a pace, in words. `None` without a cap, and if it is reached.
+pub(crate) fn until_cap(snapshot: &Snapshot, pace: NanoUsd) -> Option<String> {
+    let header = &snapshot.header;
+    let left = header.cap?.saturating_sub(header.spent);
+    let minutes = left.as_nanos().div_ceil(pace.as_nanos().max(1));
+    let words =
+        if minutes < 120 { format!("~{minutes} min") } else { format!("~{} h", minutes / 60) };
+    (left > NanoUsd::ZERO).then_some(words)
 }
 
 /// Returns an amount that is only roughly known, in full cents.
@@ -98,11 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_from_too_little() {
+    fn a_pace_is_told_as_soon_as_something_is_spent() {
         let mut live = row(1);
         live.started = Some(Moment(0));
         live.cost = Some(dollars(5));
-        assert_eq!(pace(&at(9, 0, vec![live.clone()])), None);
+        assert_eq!(pace(&at(0, 0, vec![live.clone()])), Some(dollars(150)));
+        assert_eq!(pace(&at(1, 0, vec![live.clone()])), Some(dollars(150)));
+        assert_eq!(pace(&at(2, 0, vec![live.clone()])), Some(dollars(150)));
         assert_eq!(pace(&at(10, 0, vec![live.clone()])), Some(dollars(30)));
         live.cost = None;
         assert_eq!(pace(&at(10, 0, vec![live])), None);

@@ -122,6 +122,7 @@ fn money_says_what_it_knows() {
     let text = header(&world(busy.clone()), 120, 2);
     assert!(text.contains("≥ $4.1300 / $10.00 (3 ?)"), "{text}");
     busy.header.spent = dollars(800);
+    busy.header.reserved = dollars(0);
     let text = header(&world(busy.clone()), 120, 2);
     assert!(text.contains("████████░░ 80% of the cap"), "{text}");
     busy.header.spent = dollars(799);
@@ -146,6 +147,71 @@ fn the_cap_is_forecast_from_the_pace_of_the_last_minutes() {
     idle.header.kpis.running = 0;
     world.snapshot = std::sync::Arc::new(idle);
     assert!(!header(&world, 120, 2).contains("cap in"));
+}
+
+/// A fleet near its cap whose spending is known for two seconds.
+fn near(spent: u64) -> Snapshot {
+    let mut near = busy();
+    near.at = Moment(2_000);
+    near.header.first_start = Some(Moment(0));
+    near.header.spent = dollars(spent);
+    near.header.reserved = dollars(0);
+    let first = std::sync::Arc::make_mut(&mut near.rows[0]);
+    (first.started, first.cost) = (Some(Moment(0)), Some(dollars(10)));
+    near
+}
+
+#[test]
+fn the_warning_comes_with_the_forecast_after_two_seconds_already() {
+    let mut world = world(near(820));
+    world.now = Moment(2_000);
+    let text = header(&world, 120, 2);
+    let told = "$8.2000 / $10.00 · ████████░░ 82% of the cap · cap in ~1 min at $3.00/min";
+    assert!(text.contains(told), "{text}");
+    world.snapshot = std::sync::Arc::new(near(1_010));
+    let text = header(&world, 120, 2);
+    assert!(text.contains("██████████ cap reached"), "{text}");
+    assert!(!text.contains("cap in"), "{text}");
+}
+
+/// What agents may still spend is as good as gone until they have ended.
+#[test]
+fn the_warning_counts_what_is_reserved_and_says_when_no_pace_is_known() {
+    let mut taken = near(100);
+    taken.header.reserved = dollars(700);
+    let mut world = world(taken.clone());
+    world.now = Moment(2_000);
+    let text = header(&world, 120, 2);
+    let told = "█░░░░░░░░░ 10%, 80% with what is reserved · cap in ~3 min at $3.00/min";
+    assert!(text.contains(told), "{text}");
+    assert!(header(&world, 40, 1).contains("80%!"), "{}", header(&world, 40, 1));
+    for row in &mut taken.rows {
+        std::sync::Arc::make_mut(row).cost = None;
+    }
+    taken.header.spent = dollars(0);
+    taken.header.reserved = dollars(900);
+    world.snapshot = std::sync::Arc::new(taken);
+    let text = header(&world, 120, 2);
+    assert!(text.contains("0%, 90% with what is reserved · pace not known yet"), "{text}");
+}
+
+#[test]
+fn the_warning_is_never_left_to_the_colour() {
+    for (spent, short, long) in [(820, "82%!", "82% of the cap"), (1_010, "101%!", "cap reached")] {
+        let mut world = world(near(spent));
+        world.now = Moment(2_000);
+        assert!(header(&world, 40, 1).contains(short), "{}", header(&world, 40, 1));
+        for columns in 16..170 {
+            for rows in 1..=2 {
+                let text = header(&world, columns, rows);
+                assert!(text.contains(short) || text.contains(long), "{columns}x{rows}: {text}");
+            }
+        }
+    }
+    let calm = world(near(790));
+    for columns in 1..170 {
+        assert!(!header(&calm, columns, 1).contains('!'), "{columns}");
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ mod told;
 use crossterm::event::KeyEvent;
 
 use self::told::{
-    how_answered, number, reserved_by, write_by_hand, write_money, write_next, write_queue,
-    write_rate,
+    how_answered, number, reserved_by, write_agents, write_by_hand, write_forecast, write_money,
+    write_next, write_queue, write_rate,
 };
 use super::amount::Amount;
 use super::sheet::{self, DEAF, Sheet, Text};
@@ -151,7 +151,8 @@ impl CapModal {
     /// Drops what has been held since the question was answered with that.
     fn drop_held(&mut self, was_armed: bool, world: &World) -> Vec<Wish> {
         if !is_held_at_cap(world) {
-            return Vec::new();
+            let why = "no queue is held at the cap";
+            return vec![Wish::Flash(why.to_owned(), Tone::Warning)];
         }
         let queue = &world.snapshot.queue;
         if was_armed {
@@ -241,6 +242,8 @@ impl CapModal {
             write_next(&mut writer, world);
         } else {
             write_rate(&mut writer, world);
+            write_forecast(&mut writer, world);
+            write_agents(&mut writer, &world.snapshot);
             if is_held_at_cap(world) {
                 write_next(&mut writer, world);
             }

@@ -25,13 +25,15 @@ const GOAL: usize = 30;
 #[derive(Debug)]
 pub(crate) struct QuitModal {
     is_stopping: bool,
+    is_killing: bool,
     note: Option<String>,
     sheet: Sheet,
 }
 
 impl QuitModal {
     pub(super) fn new(world: &World) -> Self {
-        let mut modal = Self { is_stopping: false, note: None, sheet: Sheet::default() };
+        let mut modal =
+            Self { is_stopping: false, is_killing: false, note: None, sheet: Sheet::default() };
         modal.lay_out(world);
         modal
     }
@@ -42,8 +44,13 @@ impl QuitModal {
             return Vec::new();
         }
         self.note = None;
-        self.is_stopping = true;
-        vec![Wish::StopAllAndLeave]
+        let mut wishes = vec![Wish::StopAllAndLeave];
+        if std::mem::replace(&mut self.is_stopping, true) {
+            self.is_killing = true;
+            let text = "killing what has not ended";
+            wishes.push(Wish::Flash(text.to_owned(), Tone::Warning));
+        }
+        wishes
     }
 
     fn lay_out(&mut self, world: &World) {
@@ -114,10 +121,14 @@ impl Content for QuitModal {
         }
         self.note = match reply {
             Ok(Reply::Refused(refusal)) => Some(one_line(&refusal.0)),
+            Ok(Reply::Done(killed)) if self.is_killing => {
+                let text = format!("killing {}", count(number(*killed), "agent"));
+                return vec![Wish::Flash(text, Tone::Warning)];
+            }
             Ok(_) => return Vec::new(),
             Err(gone) => Some(format!("not done, as far as is known: {gone}")),
         };
-        self.is_stopping = false;
+        (self.is_stopping, self.is_killing) = (false, false);
         Vec::new()
     }
 

@@ -451,6 +451,45 @@ fn by_hand(cap: Option<&str>) -> Model {
     model
 }
 
+/// What the question tells is told by hand as well, at any time; what is not known is said to be so.
+#[test]
+fn the_cap_by_hand_tells_what_the_question_would() {
+    let mut calm = at_the_cap();
+    calm.question = None;
+    calm.header.cap = Some(NanoUsd::from_dollars(10));
+    let mut model = model(calm, 80, 24);
+    press(&mut model, KeyCode::F(4));
+    let shown = alone(&model, 80, 24);
+    for told in [
+        "spent      $4.1280 / $10.00",
+        "reserved   $1.5000 for what runs",
+        "rate       $12.39 a minute",
+        "forecast   cap in ~1 min",
+        "queued     4 tasks, about $8.52 at the average so far",
+        "running    2 agents",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    let mut unknown = snapshot(1, vec![row(1)]);
+    unknown.header.cap = Some(NanoUsd::from_dollars(10));
+    let facts = ["reserved   nothing", "rate       not known yet"];
+    let fresh = |snapshot: &Snapshot| {
+        let mut model = crate::tui::testing::model(snapshot.clone(), 80, 24);
+        press(&mut model, KeyCode::F(4));
+        alone(&model, 80, 24)
+    };
+    let shown = fresh(&unknown);
+    for told in facts.iter().chain(&["forecast   not known yet", "queued     nothing"]) {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    unknown.header.kpis.running = 0;
+    let shown = fresh(&unknown);
+    assert!(shown.contains("forecast   nothing runs that would reach the cap"), "{shown}");
+    unknown.question = at_the_cap().question;
+    let shown = fresh(&unknown);
+    assert!(facts.iter().all(|told| shown.contains(told)), "{shown}");
+}
+
 #[test]
 fn the_cap_is_set_changed_and_taken_away_by_hand() {
     let sent = |requests: Vec<Request>| match requests.as_slice() {

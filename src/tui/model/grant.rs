@@ -22,7 +22,7 @@ impl Model {
                     self.editor.edit_queued(id, &self.world);
                     self.focus(Focus::Editor);
                 }
-                Wish::Zoom => self.is_zoomed = !self.is_zoomed,
+                Wish::Zoom => self.zoom(),
                 Wish::Options(options) => self.world.options = *options,
                 Wish::Dispatch => {
                     let wishes = self.editor.dispatch(&self.world);

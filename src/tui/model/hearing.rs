@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::Model;
+use super::{Model, replies};
 use crate::core::Moment;
 use crate::tui::message::{Message, Request};
 use crate::tui::world::Connection;
@@ -64,6 +64,9 @@ impl Model {
                     self.hearing.asked_at = self.world.now;
                 }
                 self.hearing.asked += 1;
+            }
+            if let Request::Send(command, asked) = request {
+                self.ending = replies::ending(command, asked).or(self.ending.take());
             }
         }
     }

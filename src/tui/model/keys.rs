@@ -4,7 +4,7 @@
 
 use crossterm::event::KeyEvent;
 
-use super::Model;
+use super::{Model, ONLY_LOOKED_AT};
 use crate::tui::keymap::{self, Action, Place};
 use crate::tui::layout::Focus;
 use crate::tui::message::Request;
@@ -34,9 +34,13 @@ impl Model {
             return requests;
         }
         self.flash = None;
+        self.ending = None;
         match action {
             Some(action) if self.is_everywhere(action) => {
                 self.everywhere(action, &mut requests);
+            }
+            _ if self.world.focus == Focus::Editor && self.world.is_read_only => {
+                self.flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning);
             }
             Some(action) => {
                 let wishes = match self.world.focus {
@@ -91,7 +95,7 @@ impl Model {
             }
             Action::ToTail => self.focus(Focus::Tail),
             Action::ToEditor => self.focus(Focus::Editor),
-            Action::Zoom => self.is_zoomed = !self.is_zoomed,
+            Action::Zoom => self.zoom(),
             Action::Help => self.modal = Some(Modal::help(self.place())),
             Action::Options => self.modal = Some(Modal::options(&self.world)),
             Action::Results => self.modal = Some(Modal::results()),
@@ -113,6 +117,18 @@ impl Model {
             }
             _ => {}
         }
+    }
+
+    /// Gives the focused pane the screen, or all panes again.
+    pub(super) fn zoom(&mut self) {
+        self.is_zoomed = !self.is_zoomed;
+        let text = match (self.is_zoomed, self.world.focus) {
+            (false, _) => "all panes again",
+            (true, Focus::Editor) => "editor alone: z again shows all",
+            (true, Focus::Agents) => "agents alone: z again shows all",
+            (true, Focus::Tail) => "output alone: z again shows all",
+        };
+        self.flash(text.to_owned(), Tone::Plain);
     }
 
     /// Asks what becomes of agents, if there are any that live or wait.
@@ -138,8 +154,10 @@ impl Model {
             match (self.world.focus, place) {
                 (Focus::Agents, Place::Prompt) => self.agents.paste(text, &self.world),
                 (Focus::Tail, Place::Prompt) => self.tail.paste(text, &self.world),
+                _ if self.world.is_read_only => {
+                    vec![Wish::Flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning)]
+                }
                 (Focus::Editor, _) => self.editor.paste(text, &self.world),
-                (Focus::Agents | Focus::Tail, _) if self.world.is_read_only => Vec::new(),
                 (Focus::Agents | Focus::Tail, _) => {
                     self.focus(Focus::Editor);
                     self.editor.paste(text, &self.world)

@@ -2,10 +2,11 @@
 
 use super::Model;
 use super::pending::Answered;
-use crate::core::{AgentId, Reply};
+use crate::core::{AgentId, Answer, Command, Reply};
 use crate::runtime::Gone;
 use crate::tui::message::{Asked, Request};
 use crate::tui::theme::Tone;
+use crate::tui::wish::Wish;
 use crate::words::plain_text::{count, one_line};
 
 impl Model {
@@ -40,15 +41,47 @@ impl Model {
         let of_modal =
             self.modal.as_mut().map(|modal| modal.replied(asked, &reply)).unwrap_or_default();
         // Of one agent the remark that was made at the key names it, which the number of those stopped does not.
-        let is_named = matches!(asked, Asked::Stop(1) | Asked::Kill(1) | Asked::Remove(1))
-            && matches!(reply, Ok(Reply::Done(1)));
-        if !is_named {
+        let is_named =
+            matches!(asked, Asked::Stop(1) | Asked::Kill(1) | Asked::Remove(1) | Asked::Move)
+                && matches!(reply, Ok(Reply::Done(1)));
+        // That all have ended is more than that they were told to, and says that as well.
+        let is_past = matches!(reply, Ok(Reply::Done(_))) && self.shows_end();
+        if !is_named && !is_past {
             let (text, tone) = words(asked, reply);
             self.tell(text, tone);
         }
         // A modal knows better what was asked for, so its remark comes last.
-        self.grant(of_modal, &mut requests);
+        let is_told = |wish: &Wish| !(is_past && matches!(wish, Wish::Flash(..)));
+        self.grant(of_modal.into_iter().filter(is_told).collect(), &mut requests);
         requests
+    }
+
+    /// Says whether the remark is still there that all agents have ended.
+    fn shows_end(&self) -> bool {
+        let shown = self.flash.as_ref().map(|flash| &flash.text);
+        shown.is_some() && shown == self.end_remark.as_ref()
+    }
+}
+
+/// Returns what a command that ends agents asks for, in words. `None` for any other command.
+pub(super) fn ending(command: &Command, asked: &Asked) -> Option<String> {
+    let ids = match command {
+        Command::Stop(ids) | Command::Kill(ids) => ids.as_deref().unwrap_or_default(),
+        Command::Remove(id) => std::slice::from_ref(id),
+        Command::Interrupt(_) | Command::Answer(_, Answer::Stop) => {
+            return Some("stopping everything".to_owned());
+        }
+        _ => return None,
+    };
+    let verb = match asked {
+        Asked::Kill(_) => "killing",
+        Asked::Remove(_) => "removing",
+        _ => "stopping",
+    };
+    match ids {
+        [] => None,
+        [one] => Some(format!("{verb} {one}")),
+        more => Some(format!("{verb} {}", count(more.len(), "agent"))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The screen as a whole: where keys, pastes and clicks go, leaving, what happens when the host goes.
 
+mod answers;
 mod submissions;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -201,6 +202,48 @@ fn what_ended_while_nobody_was_there_is_told_once() {
     let back = Link::Up { handle, away_since: Some(Moment(12_999)) };
     let _ = model.update(NOW, Message::Link(back));
     assert!(frame(&model, 80, 24).contains("2 ended while you were away"));
+}
+
+fn shown(model: &Model) -> &str {
+    model.flash.as_ref().map(|flash| flash.text.as_str()).unwrap_or_default()
+}
+
+#[test]
+fn the_end_of_one_agent_is_told_in_its_own_words() {
+    let mut model = model(snapshot(1, vec![row(1)]), 80, 24);
+    let over = snapshot(2, vec![end(row(1), Outcome::Done, "")]);
+    let _ = model.update(NOW, Message::Snapshot(Arc::new(over)));
+    assert_eq!(shown(&model), "the agent has ended: v shows results");
+}
+
+#[test]
+fn a_stop_and_the_end_that_it_led_to_are_told_together_whichever_comes_first() {
+    let both = "stopping 2 agents · all 2 agents ended: v shows results";
+    for is_reply_first in [true, false] {
+        let mut model = model(snapshot(1, running()), 80, 24);
+        press(&mut model, KeyCode::Esc);
+        press(&mut model, KeyCode::Char('X'));
+        let requests = press(&mut model, KeyCode::Char('y'));
+        assert!(requests.iter().any(|it| matches!(it, Request::Send(_, Asked::Stop(2)))));
+        let reply = || Message::Replied(Asked::Stop(2), Ok(Reply::Done(2)));
+        let over = || Message::Snapshot(Arc::new(snapshot(2, ended())));
+        if is_reply_first {
+            let _ = model.update(NOW, reply());
+            assert_eq!(shown(&model), "stopping 2 agents: x again kills");
+            let _ = model.update(NOW, over());
+        } else {
+            let _ = model.update(NOW, over());
+            let _ = model.update(NOW, reply());
+        }
+        assert_eq!(shown(&model), both);
+    }
+    // What was stopped at another time is beside the point.
+    let mut model = model(snapshot(1, running()), 80, 24);
+    press(&mut model, KeyCode::Esc);
+    press(&mut model, KeyCode::Char('x'));
+    press(&mut model, KeyCode::Char('j'));
+    let _ = model.update(NOW, Message::Snapshot(Arc::new(snapshot(2, ended()))));
+    assert_eq!(shown(&model), "all 2 agents ended: v shows results");
 }
 
 /// While somebody types the question is a banner; it opens as soon as another pane has the focus.

@@ -3,8 +3,8 @@
 //! What may go here: lines about money and the queue, and how a question came to its end. What may not: keys, geometry.
 
 use super::super::writer::{Writer, clean};
-use crate::core::{CostStatus, Header, Hold, NanoUsd, Question, Snapshot};
-use crate::tui::header::{in_cents, pace};
+use crate::core::{CostStatus, Header, Hold, NanoUsd, Question, Snapshot, Status};
+use crate::tui::header::{in_cents, pace, until_cap};
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
 use crate::words::plain_text::{count, cut_graphemes, one_line};
@@ -62,18 +62,34 @@ pub(super) fn write_money(writer: &mut Writer, world: &World, question: Option<&
 
 /// Writes what waits for the answer, and what does not.
 pub(super) fn write_queue(writer: &mut Writer, world: &World, question: &Question) {
-    let queued = count(number(question.queued), "task");
-    let cost = match question.queue_estimate {
-        Some(estimate) => format!("{queued}, about {} at the average so far", in_cents(estimate)),
-        None => format!("{queued}, at a cost that nobody knows yet"),
-    };
-    writer.field("queued", &cost, Tone::Strong);
+    writer.field("queued", &queued(question.queued, question.queue_estimate), Tone::Strong);
     let goes_on = match number(world.snapshot.header.kpis.running) {
         0 => "nothing".to_owned(),
         1 => "1 agent goes on meanwhile".to_owned(),
         more => format!("{} go on meanwhile", count(more, "agent")),
     };
     writer.field("running", &goes_on, Tone::Live);
+}
+
+/// Says how many tasks wait, and what they would cost.
+fn queued(tasks: u32, estimate: Option<NanoUsd>) -> String {
+    let queued = count(number(tasks), "task");
+    match estimate {
+        _ if tasks == 0 => "nothing".to_owned(),
+        Some(estimate) => format!("{queued}, about {} at the average so far", in_cents(estimate)),
+        None => format!("{queued}, at a cost that nobody knows yet"),
+    }
+}
+
+/// Returns what the queue would cost at the average so far, as the question tells it when the cap is reached: no task
+/// is counted with more than its budget.
+fn queue_estimate(snapshot: &Snapshot) -> Option<NanoUsd> {
+    let ended = snapshot.rows.iter().filter(|row| row.status.is_ended() && row.started.is_some());
+    let known: Vec<NanoUsd> = ended.filter_map(|row| row.cost).collect();
+    let number = u64::try_from(known.len()).ok().filter(|number| *number > 0)?;
+    let mean = known.into_iter().sum::<NanoUsd>().div_ceil(number);
+    let queued = snapshot.rows.iter().filter(|row| row.status == Status::Queued);
+    Some(queued.map(|row| row.task.budget.map_or(mean, |most| most.min(mean))).sum())
 }
 
 /// Names the tasks that would start next.
@@ -91,7 +107,7 @@ pub(super) fn write_next(writer: &mut Writer, world: &World) {
     }
 }
 
-/// Writes how fast money goes.
+/// Writes how fast money goes: what is not known is said to be so.
 pub(super) fn write_rate(writer: &mut Writer, world: &World) {
     let header = &world.snapshot.header;
     if header.reserved > NanoUsd::ZERO {
@@ -106,10 +122,29 @@ pub(super) fn write_rate(writer: &mut Writer, world: &World) {
             (_, false) => "what runs",
         };
         writer.field("reserved", &format!("{} for {what}", header.reserved), Tone::Plain);
+    } else {
+        writer.field("reserved", "nothing", Tone::Plain);
     }
-    if let Some(pace) = pace(&world.snapshot) {
-        writer.field("rate", &format!("{} a minute", in_cents(pace)), Tone::Plain);
+    let rate = match pace(&world.snapshot) {
+        Some(pace) => format!("{} a minute", in_cents(pace)),
+        None => "not known yet".to_owned(),
+    };
+    writer.field("rate", &rate, Tone::Plain);
+}
+
+/// Writes when a cap that is not reached will be.
+pub(super) fn write_forecast(writer: &mut Writer, world: &World) {
+    let header = &world.snapshot.header;
+    if header.cap.is_none_or(|cap| cap <= header.spent) {
+        return;
     }
+    let time = pace(&world.snapshot).and_then(|pace| until_cap(&world.snapshot, pace));
+    let forecast = match time {
+        _ if header.kpis.running == 0 => "nothing runs that would reach the cap".to_owned(),
+        Some(time) => format!("cap in {time}"),
+        None => "not known yet".to_owned(),
+    };
+    writer.field("forecast", &forecast, Tone::Plain);
 }
 
 /// Says that a cap would let nothing start at once, if all of it is spent or reserved.
@@ -119,14 +154,19 @@ pub(super) fn reserved_by(header: &Header, cap: NanoUsd) -> Option<String> {
         .then(|| format!("what runs may use that up: more than {taken} starts the next one"))
 }
 
+/// Writes what waits and runs while nothing is asked.
+pub(super) fn write_agents(writer: &mut Writer, snapshot: &Snapshot) {
+    let header = &snapshot.header;
+    let running = number(header.kpis.running);
+    let waits = queued(header.kpis.queued, queue_estimate(snapshot));
+    writer.field("queued", &waits, Tone::Strong);
+    let runs = if running == 0 { "nothing".to_owned() } else { count(running, "agent") };
+    writer.field("running", &runs, Tone::Live);
+}
+
 /// Writes what a cap is for.
 pub(super) fn write_by_hand(writer: &mut Writer, header: &Header) {
-    let queued = number(header.kpis.queued);
     let running = number(header.kpis.running);
-    if queued + running > 0 {
-        let text = format!("{running} running, {queued} queued");
-        writer.field("agents", &text, Tone::Plain);
-    }
     if header.cap.is_some() && header.without_budget > 0 && running > 0 {
         let open = count(number(header.without_budget), "agent");
         writer.field("note", &format!("may overshoot: {open} without a budget"), Tone::Warning);
