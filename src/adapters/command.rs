@@ -15,7 +15,7 @@ pub(super) struct Command;
 
 impl Adapter for Command {
     fn kind(&self) -> &'static str {
-        "command"
+        super::COMMAND
     }
 
     fn traits(&self) -> KindTraits {

@@ -126,6 +126,14 @@ pub trait LineReader: Send {
 /// Every kind that is offered, in that order.
 static ADAPTERS: [&dyn Adapter; 3] = [&ygg::Ygg, &sh::Sh, &command::Command];
 
+/// Name of the kind whose tasks bring their own command line.
+pub const COMMAND: &str = "command";
+
+/// Says whether tasks of a kind are prompts; those of a kind that is not known are.
+pub fn is_prompt(kind: &str) -> bool {
+    adapter(&AgentKind(kind.to_owned())).is_none_or(|adapter| adapter.traits().prompt)
+}
+
 /// Returns what is known of a kind; `None` for a name that is no kind. Knows `demo` as well, which is not offered.
 pub fn adapter(kind: &AgentKind) -> Option<&'static dyn Adapter> {
     /// Only the demo makes tasks of it.

@@ -5,7 +5,7 @@ use super::exit_code::{NO_FLEET, USAGE};
 use super::run::current_folder;
 use crate::core::FleetId;
 use crate::journal::{
-    FindError, FleetDir, FleetStanding, Listed, Purpose, StateDir, folder_of, pick,
+    FindError, FleetDir, FleetStanding, Listed, Purpose, StateDir, folder_of, pick, tell_state_dir,
 };
 use crate::runtime::{Inspection, inspect};
 
@@ -38,9 +38,30 @@ pub(super) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), F
     }
 }
 
-/// Opens the state folder.
+/// Opens the state folder; one that was given is named in the commands that are told from now on.
 pub(crate) fn state_dir(global: &GlobalArguments) -> Result<StateDir, Failure> {
-    StateDir::open(global.state_dir.as_deref()).map_err(|error| Failure::input(error.to_string()))
+    let state = StateDir::open(global.state_dir.as_deref())
+        .map_err(|error| Failure::input(error.to_string()))?;
+    if global.state_dir.is_some() {
+        tell_state_dir(state.path());
+    }
+    Ok(state)
+}
+
+/// The fleet that a command means.
+pub(crate) struct Meant {
+    /// Its folder.
+    pub(crate) dir: FleetDir,
+    /// What was seen of it, where it had to be looked at to be found.
+    seen: Option<Inspection>,
+}
+
+impl Meant {
+    /// Returns what is seen of it, looking at it unless that was done.
+    pub(crate) fn inspection(self) -> Result<Inspection, Failure> {
+        let look = || inspect(&self.dir).map_err(|error| Failure::no_fleet(error.to_string()));
+        self.seen.map_or_else(look, Ok)
+    }
 }
 
 /// Finds the fleet that a command means: the one that was named, else the one of this folder.
@@ -48,31 +69,33 @@ pub(crate) fn fleet_to(
     state: &StateDir,
     which: Option<&str>,
     purpose: Purpose,
-) -> Result<FleetDir, Failure> {
+) -> Result<Meant, Failure> {
     if let Some(text) = which {
-        return state.find(text).map_err(|error| match error {
+        let dir = state.find(text).map_err(|error| match error {
             FindError::TooShort(_) => Failure::input(error.to_string()),
             _ => Failure::no_fleet(error.to_string()),
-        });
+        })?;
+        return Ok(Meant { dir, seen: None });
     }
     let folder = folder_of(&current_folder()?);
-    let listed: Vec<Listed> = of_folder(state, &folder)?;
+    let mut seen = of_folder(state, &folder)?;
+    let listed: Vec<Listed> = seen.iter().map(to_listed).collect();
     let picked =
         pick(&listed, &folder, purpose).map_err(|error| Failure::no_fleet(error.to_string()))?;
-    Ok(state.fleet(&picked.id))
+    let place = seen.iter().position(|seen| *seen.dir.id() == picked.id);
+    Ok(Meant { dir: state.fleet(&picked.id), seen: place.map(|place| seen.swap_remove(place)) })
 }
 
-/// Lists the fleets that belong to one folder. One that cannot be read is left out: it is found by its id.
-fn of_folder(state: &StateDir, folder: &std::path::Path) -> Result<Vec<Listed>, Failure> {
-    let mut listed = Vec::new();
+/// Looks at the fleets that belong to one folder. One that cannot be read is left out: it is found by its id.
+fn of_folder(state: &StateDir, folder: &std::path::Path) -> Result<Vec<Inspection>, Failure> {
+    let mut seen = Vec::new();
     for id in ids(state)? {
         let dir = state.fleet(&id);
-        let belongs = dir.read_file().is_ok_and(|file| file.root == folder);
-        if belongs && let Ok(inspection) = inspect(&dir) {
-            listed.push(to_listed(&inspection));
+        if dir.read_file().is_ok_and(|file| file.root == folder) {
+            seen.extend(inspect(&dir));
         }
     }
-    Ok(listed)
+    Ok(seen)
 }
 
 pub(super) fn ids(state: &StateDir) -> Result<Vec<FleetId>, Failure> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::core::{FleetId, Kpis, Moment, NanoUsd};
-use crate::journal::FleetStanding;
+use crate::journal::{FleetStanding, to_type};
 use crate::runtime::roster::{KpiSummary, number};
 use crate::words::plain_text::{cut_cells, fit, one_line};
 use crate::words::style::Style;
@@ -72,10 +72,12 @@ pub fn list_json(fleets: &[FleetEntry]) -> String {
     serde_json::to_string(&listed).expect("every key is a text, so that nothing can fail")
 }
 
-/// Returns the fleets as lines for people, in the order given; one remark if there is none.
+/// Returns the fleets as lines for people, in the order given; one remark if there is none. `width` is that of the
+/// terminal.
 pub fn list(fleets: &[FleetEntry], now: Moment, style: Style, width: usize) -> Vec<String> {
+    let width = style.edge(width);
     if fleets.is_empty() {
-        return vec!["no fleets yet (start one with fleet run 'a task')".to_owned()];
+        return vec![format!("no fleets yet (start one with {})", to_type("run 'a task'"))];
     }
     let id_width = fleets.iter().map(|fleet| fleet.id.0.len()).max().unwrap_or(0);
     fleets.iter().map(|fleet| line(fleet, now, style, width, id_width)).collect()
@@ -157,6 +159,8 @@ mod tests {
         other.elsewhere = Some("node7".into());
         assert!(list(&[other], now, wide, 200)[0].contains("lives on host node7"));
         assert!(list(&[], now, wide, 200)[0].contains("fleet run"));
-        assert!(list(&[entry()], now, wide, 20)[0].chars().count() <= 20);
+        let terminal = Style { terminal: true, ..wide };
+        assert!(list(&[entry()], now, terminal, 20)[0].chars().count() <= 20);
+        assert_eq!(list(&[entry()], now, wide, 20), list(&[entry()], now, wide, 200));
     }
 }

@@ -9,7 +9,6 @@ use super::fleet_list::{FleetEntry, list as fleet_lines, list_json};
 use super::progress::terminal_width;
 use super::run::{style, write_whole};
 use super::selectors;
-use crate::core::Moment;
 use crate::journal::Purpose;
 use crate::runtime::summary::summary_json;
 use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
@@ -33,7 +32,7 @@ pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {
         print(&list_json(&fleets), true)?;
     } else if !fleets.is_empty() || unreadable.is_empty() {
         let stdout = io::stdout();
-        let now = Clock::start(Moment::default()).now();
+        let now = Clock::wall();
         let lines = fleet_lines(&fleets, now, style(stdout.is_terminal()), terminal_width(&stdout));
         print(&lines.join("\n"), false)?;
     }
@@ -106,8 +105,7 @@ fn find(
 ) -> Result<Inspection, Failure> {
     let state = state_dir(global)?;
     let which = which_fleet(global, argument).map_err(Failure::input)?;
-    let dir = fleet_to(&state, which, purpose)?;
-    inspect(&dir).map_err(|error| Failure::no_fleet(error.to_string()))
+    fleet_to(&state, which, purpose)?.inspection()
 }
 
 fn to_entry(inspection: &Inspection) -> FleetEntry {

@@ -21,8 +21,8 @@ use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
 use super::table::table;
-use crate::core::{AgentId, BatchId, FleetOptions, Hold, Moment, Snapshot, Submission};
-use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
+use crate::core::{AgentId, BatchId, FleetOptions, Hold, Snapshot, Submission};
+use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
 use crate::runtime::summary::summary_json;
 use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, inspect, new_loop,
@@ -49,7 +49,7 @@ pub(super) fn run(
     }
     let draft =
         Draft { root: folder_of(&folder), options: plan.options.clone(), argv, is_closed: true };
-    let now = Clock::start(Moment::default()).now();
+    let now = Clock::wall();
     let dir = state.new_fleet(now, draft).map_err(|error| {
         Failure::input(format!("could not make a fleet in {}: {error}", state.path().display()))
     })?;
@@ -84,7 +84,7 @@ pub(crate) fn prune(state: StateDir) -> Option<JoinHandle<()>> {
             header.all_done.then(|| header.last_end.unwrap_or(inspection.file.created))
         };
         // A folder that cannot be read or cleaned is no reason not to run a fleet.
-        let _ = journal::prune(&state, Clock::start(Moment::default()).now(), end_of);
+        let _ = journal::prune(&state, Clock::wall(), end_of);
     };
     thread::Builder::new().name("prune".to_owned()).spawn(prune).ok()
 }
@@ -99,7 +99,7 @@ pub(super) fn resume(
     never_inside_of_agents(depth, "resume")?;
     let state = state_dir(global)?;
     let which = which_fleet(global, arguments.which.as_deref()).map_err(Failure::input)?;
-    let dir = fleet_to(&state, which, Purpose::Resume)?;
+    let dir = fleet_to(&state, which, Purpose::Resume)?.dir;
     let limits = arguments.limits.clone();
     let terminal = is_answerable(global.json);
     let setup = setup(depth)?;
@@ -139,8 +139,8 @@ fn attend(
     let last = last.map_err(Failure::input)?;
     if !is_whole {
         let sentence = format!(
-            "the fleet's host failed; its agents go on: fleet resume {} takes over",
-            dir.id()
+            "the fleet's host failed; its agents go on: {} takes over",
+            to_type(format_args!("resume {}", dir.id()))
         );
         return Err(Failure { sentence, code: NOT_DONE });
     }
@@ -187,8 +187,8 @@ fn report(last: &Snapshot, dir: &FleetDir, json: bool) -> Result<(), Failure> {
         let text = summary_json(last, FleetStanding::of_hosted(last), dir.path());
         return write_whole(&text).map_err(|error| {
             Failure::input(format!(
-                "could not write the summary to stdout: {error} (fleet results {} --json prints it again)",
-                dir.id()
+                "could not write the summary to stdout: {error} ({} prints it again)",
+                to_type(format_args!("results {} --json", dir.id()))
             ))
         });
     }
@@ -198,14 +198,17 @@ fn report(last: &Snapshot, dir: &FleetDir, json: bool) -> Result<(), Failure> {
         let queued = last.header.kpis.queued;
         lines.push(match last.header.hold {
             Some(Hold::NotSaved(_)) => format!("{queued} not started, and perhaps not saved"),
-            Some(Hold::Cap) => format!("{queued} not started: fleet resume {} --cap USD", dir.id()),
-            _ => format!("{queued} not started: fleet resume {}", dir.id()),
+            Some(Hold::Cap) => format!(
+                "{queued} not started: {}",
+                to_type(format_args!("resume {} --cap USD", dir.id()))
+            ),
+            _ => format!("{queued} not started: {}", to_type(format_args!("resume {}", dir.id()))),
         });
     }
     match write_whole(&lines.join("\n")) {
         Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(Failure::input(format!(
-            "could not write the table to stdout: {error} (fleet results {} shows it again)",
-            dir.id()
+            "could not write the table to stdout: {error} ({} shows it again)",
+            to_type(format_args!("results {}", dir.id()))
         ))),
         // Whoever read this may have gone, which is no fault of the fleet's.
         Ok(()) | Err(_) => Ok(()),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use crate::core::{AgentId, Outcome, Row, Snapshot, Status};
+use crate::journal::to_type;
 use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// What can be written, for every message.
@@ -108,8 +109,9 @@ fn nothing(selector: &Selector, snapshot: &Snapshot) -> String {
         Selector::Failed => format!("no agent of fleet {fleet} has failed"),
         Selector::Batch(number) => {
             format!(
-                "no batch {number}: fleet {fleet} has {} (fleet results shows them)",
-                snapshot.batches.len()
+                "no batch {number}: fleet {fleet} has {} ({} shows them)",
+                snapshot.batches.len(),
+                to_type(format_args!("results {fleet}"))
             )
         }
         Selector::All => format!("fleet {fleet} has no agents yet"),

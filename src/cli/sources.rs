@@ -18,7 +18,7 @@ use std::time::Duration;
 use crate::core::NanoUsd;
 use crate::words::plain_text::one_line;
 
-pub use draft::{draft_entries, draft_texts};
+pub use draft::draft_entries;
 
 /// Most bytes of one source. Tasks are prompts, not data; a file of this size is the wrong file.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

@@ -8,6 +8,7 @@ use crate::words::plain_text::{count, cut_cells, cut_graphemes, fit, one_line, t
 use crate::words::status_line::money;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
+use crate::words::why::{spoken, word};
 
 /// Cells of the task's column (upstream A10: 40 and a blank).
 const TASK: usize = 40;
@@ -22,8 +23,7 @@ const UNION: usize = 50;
 
 /// Returns the lines of the table, its footer and the changed files. `width` is that of the terminal.
 pub fn table(snapshot: &Snapshot, style: Style, width: usize) -> Vec<String> {
-    // Only a terminal has an edge.
-    let width = if style.terminal { width } else { usize::MAX };
+    let width = style.edge(width);
     let columns = Columns::of(snapshot, width);
     let all = snapshot.rows.len() <= FULL;
     let is_shown = |row: &Row| all || row.status != Status::Ended(Outcome::Done);
@@ -76,11 +76,8 @@ fn table_row(row: &Row, snapshot: &Snapshot, style: Style, columns: &Columns) ->
     let elapsed = row.elapsed(snapshot.at);
     let head: String = row.task.text.chars().take(TASK * 16).collect();
     let task = style.text(&cut_cells(&one_line(&head), columns.task));
-    let mut cells = vec![
-        fit(&row.id.to_string(), 5),
-        fit(&task, columns.task),
-        fit(&row.status.as_str().replace('_', " "), 11),
-    ];
+    let mut cells =
+        vec![fit(&row.id.to_string(), 5), fit(&task, columns.task), fit(&word(row.status), 11)];
     if columns.badge {
         cells.push(fit(&style.text(badge(row, style)), Columns::BADGE));
     }
@@ -149,7 +146,7 @@ pub fn footer(snapshot: &Snapshot, style: Style) -> String {
     let mut parts = vec![format!("{} done", kpis.done)];
     for (outcome, number) in header.outcomes.iter().filter(|(outcome, _)| *outcome != Outcome::Done)
     {
-        parts.push(format!("{number} {}", outcome.as_str().replace('_', " ")));
+        parts.push(format!("{number} {}", spoken(outcome.as_str())));
     }
     for (number, word) in [
         (u64::from(kpis.running), "running"),

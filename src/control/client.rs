@@ -179,12 +179,9 @@ impl Wire {
             return Err(ConnectError::Refused(why));
         }
         match greeting.welcome {
-            Some(hosting) if hosting.fleet == self.fleet => Ok(Welcome {
-                fleet: hosting.fleet,
-                host_pid: hosting.host_pid,
-                version: greeting.version,
-                away_since: hosting.away_since,
-            }),
+            Some(hosting) if hosting.fleet == self.fleet => {
+                Ok(Welcome { host_pid: hosting.host_pid, away_since: hosting.away_since })
+            }
             Some(hosting) => Err(self.strange(&format!("it hosts fleet {}", hosting.fleet))),
             None => Err(self.strange("its greeting says nothing")),
         }

@@ -12,6 +12,7 @@ mod feed;
 mod line;
 mod listener;
 mod packing;
+mod presence;
 mod protocol;
 mod rebuild;
 mod serve;
@@ -19,8 +20,8 @@ mod server;
 
 pub use client::{ConnectError, Connected, connect};
 pub use listener::{ListenError, Listener};
-pub use protocol::{PROTOCOL, VersionGap, Welcome};
-pub use serve::{Departure, Stay, serve};
+pub use protocol::Welcome;
+pub use serve::{Stay, serve};
 
 #[cfg(test)]
 mod tests;

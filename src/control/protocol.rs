@@ -13,7 +13,7 @@ use crate::core::{AgentId, BatchView, FleetId, Header, Moment, Question, Reply, 
 use crate::runtime::Given;
 
 /// Version of the protocol. A change that an older reader would misunderstand needs a new one.
-pub const PROTOCOL: u32 = 1;
+pub(super) const PROTOCOL: u32 = 1;
 
 /// Longest line that a client may send, in bytes: a draft of 16 MiB in which every second character is escaped, and an
 /// environment. Only programs of the host's own user get so far.
@@ -60,12 +60,8 @@ pub(super) struct Hosting {
 /// What a host says of itself when a client comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
-    /// Fleet that it hosts.
-    pub fleet: FleetId,
     /// Its process.
     pub host_pid: u32,
-    /// Version of its program.
-    pub version: String,
     /// When its last client left; `None` if it never had one, or has one now.
     pub away_since: Option<Moment>,
 }

@@ -9,10 +9,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
 use super::listener::Listener;
+use super::presence::Presence;
 use super::protocol::Hosting;
 use super::server::{Parting, Visit, attend};
 use crate::core::{Moment, Snapshot};
-use crate::journal::FleetDir;
 use crate::runtime::{Clock, FleetHandle};
 
 /// Most clients at once. Each costs a copy of what it has not read yet.
@@ -33,20 +33,9 @@ pub struct Stay {
     pub is_ephemeral: bool,
 }
 
-/// Why a host has no more to serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Departure {
-    /// Nobody is there, nothing runs, and nothing can start by itself.
-    Idle,
-    /// Nobody is there, and the fleet lives only as long as it is watched.
-    Unwatched,
-    /// The fleet's loop has ended.
-    HostGone,
-}
-
 /// Serves the clients of a fleet, until the host may go or its loop has ended. Dropping the future closes all
 /// connections. Must run inside a loop.
-pub async fn serve(listener: &Listener, handle: FleetHandle, stay: Stay) -> Departure {
+pub async fn serve(listener: &Listener, handle: FleetHandle, stay: Stay) {
     let mut server = Server::new(listener, handle.clone(), stay);
     let mut watched = handle;
     let mut paused_until = None;
@@ -65,11 +54,9 @@ pub async fn serve(listener: &Listener, handle: FleetHandle, stay: Stay) -> Depa
             Some(ended) = server.clients.join_next() => server.ended(ended),
             Some(_) = server.partings.join_next() => {}
             changed = watched.changed() => if changed.is_err() {
-                return Departure::HostGone;
+                return;
             },
-            () = sleep_until(leave.unwrap_or_else(Instant::now)), if leave.is_some() => {
-                return if stay.is_ephemeral { Departure::Unwatched } else { Departure::Idle };
-            }
+            () = sleep_until(leave.unwrap_or_else(Instant::now)), if leave.is_some() => return,
         }
     }
 }
@@ -77,9 +64,8 @@ pub async fn serve(listener: &Listener, handle: FleetHandle, stay: Stay) -> Depa
 struct Server {
     handle: FleetHandle,
     stay: Stay,
-    clock: Clock,
-    dir: FleetDir,
     hosting: Hosting,
+    presence: Presence,
     clients: JoinSet<Visit>,
     partings: JoinSet<()>,
     /// Somebody was there.
@@ -93,13 +79,12 @@ impl Server {
         Self {
             handle,
             stay,
-            clock: Clock::start(Moment::default()),
-            dir: listener.dir().clone(),
             hosting: Hosting {
                 fleet: listener.fleet().clone(),
                 host_pid: std::process::id(),
-                away_since: listener.dir().left_at(),
+                away_since: None,
             },
+            presence: Presence::new(listener.dir().clone(), Clock::start(Moment::default())),
             clients: JoinSet::new(),
             partings: JoinSet::new(),
             was_watched: false,
@@ -137,13 +122,8 @@ impl Server {
             self.part(Some(Parting::refusal(stream, &why)));
             return;
         }
-        let mut hosting = self.hosting.clone();
-        if self.clients.is_empty() {
-            self.dir.forget_left();
-        } else {
-            hosting.away_since = None;
-        }
-        self.clients.spawn(attend(stream, self.handle.clone(), hosting));
+        let (handle, presence) = (self.handle.clone(), self.presence.clone());
+        self.clients.spawn(attend(stream, handle, self.hosting.clone(), presence));
     }
 
     /// Takes note of the end of a connection.
@@ -160,13 +140,8 @@ impl Server {
     }
 
     fn note_leave(&mut self) {
-        let now = self.clock.now();
         self.was_watched = true;
-        self.hosting.away_since = Some(now);
-        if self.clients.is_empty() {
-            // Without it a screen that comes when this host has gone does not hear what has ended meanwhile.
-            let _ = self.dir.note_left(now);
-        }
+        self.presence.note_left();
     }
 
     fn part(&mut self, parting: Option<Parting>) {

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::feed::Feed;
 use super::line::{LineReader, LineWriter, Next};
 use super::packing::unpack;
+use super::presence::{Presence, Seat};
 use super::protocol::{
     Answered, CLIENT_LINE_BYTES, ClientLine, GREETING_BYTES, Greeting, Hello, Hosting, Say,
     too_long,
@@ -75,7 +76,12 @@ impl Parting {
 }
 
 /// Serves one connection to its end.
-pub(super) async fn attend(stream: UnixStream, handle: FleetHandle, hosting: Hosting) -> Visit {
+pub(super) async fn attend(
+    stream: UnixStream,
+    handle: FleetHandle,
+    hosting: Hosting,
+    presence: Presence,
+) -> Visit {
     let mut connection = Connection {
         stream,
         reader: LineReader::new(),
@@ -83,19 +89,23 @@ pub(super) async fn attend(stream: UnixStream, handle: FleetHandle, hosting: Hos
         feed: Feed::default(),
         replies: VecDeque::new(),
     };
-    match timeout(GREETING, connection.greet(hosting)).await {
-        Ok(Ok(None)) => match connection.serve(handle).await {
+    match timeout(GREETING, connection.greet(hosting, &presence)).await {
+        Ok(Ok(Ok(_seat))) => match connection.serve(handle).await {
             Ok(why) => Visit::Left(why.map(|why| connection.part(&why))),
             Err(_) => Visit::Left(None),
         },
-        Ok(Ok(Some(why))) => Visit::Stranger(Some(Parting::refusal(connection.stream, &why))),
+        Ok(Ok(Err(why))) => Visit::Stranger(Some(Parting::refusal(connection.stream, &why))),
         Ok(Err(_)) | Err(_) => Visit::Stranger(None),
     }
 }
 
 impl Connection {
-    /// Takes the first line; returns why the client cannot stay.
-    async fn greet(&mut self, hosting: Hosting) -> io::Result<Option<String>> {
+    /// Takes the first line, and welcomes a client; the inner error says why it cannot stay.
+    async fn greet(
+        &mut self,
+        hosting: Hosting,
+        presence: &Presence,
+    ) -> io::Result<Result<Seat, String>> {
         let hello = match self.reader.next(&self.stream, GREETING_BYTES).await? {
             Next::Line(line) => serde_json::from_slice::<Hello>(&line).ok(),
             Next::TooLong => None,
@@ -103,14 +113,15 @@ impl Connection {
         };
         let Some(hello) = hello else {
             let why = "the first line was no greeting: this socket is for Fleet's own programs";
-            return Ok(Some(why.to_owned()));
+            return Ok(Err(why.to_owned()));
         };
         if let Some(gap) = hello.gap() {
-            return Ok(Some(gap.to_string()));
+            return Ok(Err(gap.to_string()));
         }
+        let hosting = Hosting { away_since: presence.away_since(), ..hosting };
         self.writer.push(&Greeting::welcome(hosting));
         self.writer.write_all(&self.stream).await?;
-        Ok(None)
+        Ok(Ok(presence.enter()))
     }
 
     /// Talks to the client until it leaves; returns why it is sent away, if it is.

@@ -15,7 +15,7 @@ use super::money::NanoUsd;
 use super::options::FleetOptions;
 use super::outcome::{End, ExitReason};
 use super::record::{Record, Work};
-use super::snapshot::{Hold, Row};
+use super::snapshot::Row;
 use super::task::{AgentKind, Task};
 
 /// Queue, agents, caps and all rules about them.
@@ -233,17 +233,12 @@ impl Fleet {
         self.apply(now, Event::Tick)
     }
 
-    /// Keeps the queue held after [`Fleet::resume`], for a host that nobody told to go on: as the owner had held it, or
-    /// because it has waited without a host. Other holds say by themselves when they end.
+    /// Holds a queue that has waited without a host `since` then, for a host that nobody told to go on.
     #[must_use]
-    pub fn hold_again(&mut self, now: Moment, hold: &Hold) -> Vec<Effect> {
+    pub fn hold_back(&mut self, now: Moment, since: Moment) -> Vec<Effect> {
         self.now = self.now.max(now);
         let mut effects = Vec::new();
-        match hold {
-            Hold::Owner => self.record(Record::Held, &mut effects),
-            Hold::Back(since) => self.record(Record::HeldBack(*since), &mut effects),
-            Hold::Cap | Hold::Interrupted(_) | Hold::NotSaved(_) => {}
-        }
+        self.record(Record::HeldBack(since), &mut effects);
         effects
     }
 

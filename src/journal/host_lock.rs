@@ -14,6 +14,7 @@ use rustix::event::Timespec;
 use serde::{Deserialize, Serialize};
 
 use super::fleet_dir::FleetDir;
+use super::typed::to_type;
 use super::{machine, private};
 use crate::core::FleetId;
 
@@ -35,7 +36,10 @@ pub struct HostLock {
 #[derive(Debug, thiserror::Error)]
 pub enum Taken {
     /// A process of this machine hosts the fleet.
-    #[error("fleet {fleet} has a host already{}: `fleet attach {fleet}` opens the screen on it", by_process(*pid))]
+    #[error(
+        "fleet {fleet} has a host already{}: `{}` opens the screen on it",
+        by_process(*pid), to_type(format_args!("attach {fleet}"))
+    )]
     Held {
         /// Which fleet.
         fleet: FleetId,
@@ -51,7 +55,7 @@ pub enum Taken {
         host: String,
     },
     /// The fleet was deleted.
-    #[error("fleet {0} is gone: `fleet ls` lists those that are left")]
+    #[error("fleet {} is gone: `{}` lists those that are left", .0, to_type("ls"))]
     Gone(FleetId),
     /// The system refused.
     #[error("could not lock {}: {source}", path.display())]

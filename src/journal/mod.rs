@@ -15,6 +15,7 @@ mod reader;
 pub mod redact;
 mod retention;
 mod state_dir;
+mod typed;
 mod writer;
 
 pub use fleet_dir::{FleetDir, FleetFile, FleetFileError, folder_of, hide_env_values};
@@ -27,4 +28,5 @@ pub use private::{make_dir, open_to_append, read_text, replace};
 pub use reader::{JournalError, VERSION, read};
 pub use retention::{KEEP_FOR, KEEP_NEWEST, Prunable, Pruned, delete, prune, select};
 pub use state_dir::{Draft, FindError, MakingLock, StateDir, StateDirError};
+pub use typed::{quoted, tell_state_dir, to_type};
 pub use writer::{Journal, Saved, Sequence};

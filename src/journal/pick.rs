@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::typed::to_type;
 use crate::core::{FleetId, Moment, Snapshot};
 
 /// How a fleet stands, seen from outside.
@@ -86,10 +87,13 @@ pub enum PickError {
         live: Vec<FleetId>,
     },
     /// The folder has none.
-    #[error("no fleet belongs to {}: `fleet ls` lists those of other folders, `fleet run` begins one", .0.display())]
+    #[error(
+        "no fleet belongs to {}: `{}` lists those of other folders, `{}` begins one",
+        .0.display(), to_type("ls"), to_type("run")
+    )]
     NoFleet(PathBuf),
     /// All of the folder's fleets have ended.
-    #[error("every fleet of {} has ended: `fleet ls` lists them, --fleet ID names one", .0.display())]
+    #[error("every fleet of {} has ended: `{}` lists them, --fleet ID names one", .0.display(), to_type("ls"))]
     AllEnded(PathBuf),
 }
 

@@ -13,6 +13,7 @@ use etcetera::BaseStrategy;
 use super::fleet_dir::{FleetDir, FleetFile};
 use super::machine;
 use super::private::{self, DIR_MODE};
+use super::typed::to_type;
 use crate::core::{FleetId, FleetOptions, Moment};
 
 /// Digits of an id: no `i`, `l`, `o` or `u`, which look like others; in the order of their bytes, so that ids sort.
@@ -71,7 +72,7 @@ pub enum FindError {
     #[error("{0:?} is too short for a fleet: give at least {PREFIX} characters of its id")]
     TooShort(String),
     /// None has such an id.
-    #[error("no fleet begins with {0:?}: `fleet ls` lists them")]
+    #[error("no fleet begins with {:?}: `{}` lists them", .0, to_type("ls"))]
     Unknown(String),
     /// More than one has.
     #[error("{text:?} is the beginning of several fleets: {}: give more of it", list(candidates))]

@@ -19,6 +19,11 @@ impl Clock {
         Self { wall: Moment::default().after(wall).max(newest), start: Instant::now() }
     }
 
+    /// Returns what the system's clock says, for whoever asks once; it may go back.
+    pub fn wall() -> Moment {
+        Self::start(Moment::default()).now()
+    }
+
     /// Returns the time now.
     pub fn now(&self) -> Moment {
         self.wall.after(self.start.elapsed())

@@ -18,7 +18,7 @@ use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
 use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket, TreeEnd, Urgency};
-use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence};
+use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence, to_type};
 use crate::supervise::{AgentDir, Life, Watch};
 use crate::tail::scan::{self, ScanWorker};
 
@@ -105,8 +105,10 @@ impl Host {
                 Woke::Saved => self.saved(),
                 Woke::JournalGone => {
                     self.journal_is_gone = true;
-                    let why = "the thread that writes the journal failed: fleet resume goes on";
-                    self.apply(Event::SaveFailed(why.to_owned()));
+                    let command = to_type("resume");
+                    let why =
+                        format!("the thread that writes the journal failed: {command} goes on");
+                    self.apply(Event::SaveFailed(why));
                 }
                 Woke::Tick => self.apply(Event::Tick),
                 Woke::Poll => {

@@ -58,7 +58,12 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
     let records = journal::read(&dir.journal())?;
     let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
     let clock = Clock::start(newest);
-    let mut fleet = Fleet::restore(dir.id().clone(), records);
+    let mut fleet = if records.is_empty() {
+        // Its host is about to begin it so.
+        Fleet::new(dir.id().clone(), file.options.clone(), clock.now()).0
+    } else {
+        Fleet::restore(dir.id().clone(), records)
+    };
     for id in fleet.live() {
         look_at(&mut fleet, dir, id, &clock, host == HostState::None);
     }

@@ -1,5 +1,6 @@
 //! Starts shims, in a thread of its own: a slow disk must not make the loop deaf.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -90,12 +91,11 @@ fn run(common: &Common, inbox: &Receiver<Order>, news: &Sender<News>) {
 /// come after it would have to wait for the same.
 fn launch_in_time(common: &Common, order: &Order, news: &Sender<News>) -> News {
     let id = order.id;
-    for tries in 1.. {
-        if order.dir.has_owner_stop() {
-            return News::Withdrawn(id);
-        }
+    let mut tries = 1;
+    while !order.dir.has_owner_stop() {
         match launch(common, order) {
             Err(refused) if refused.passes && tries < TRIES && !news.is_closed() => {
+                tries += 1;
                 // Nothing is polled, so this ends by its time-out only.
                 let _ = rustix::event::poll(&mut [], Some(&PAUSE));
             }
@@ -160,17 +160,17 @@ fn is_want(error: &io::Error) -> bool {
 /// Puts the values of `--env K=V` where the shim takes them. An agent that would have to do without is not started.
 fn store_values(order: &Order) -> Result<(), String> {
     let (dir, values) = (&order.dir, &order.given.values);
-    if !values.is_empty() {
+    let names = &order.task.env_stored;
+    let stored = if !values.is_empty() {
         dir.write_env(values)
             .map_err(|error| format!("could not store the values of --env: {error}"))?;
-    }
-    let names = &order.task.env_stored;
-    if names.is_empty() {
+        Cow::Borrowed(values)
+    } else if names.is_empty() {
         return Ok(());
-    }
-    let stored = dir.stored_names();
-    let is_lost = |name: &&String| stored.as_ref().is_some_and(|stored| !stored.contains(*name));
-    match names.iter().find(is_lost) {
+    } else {
+        Cow::Owned(dir.stored_env()?)
+    };
+    match names.iter().find(|name| !stored.contains_key(*name)) {
         None => Ok(()),
         Some(name) => Err(format!(
             "the value of --env {name} is not known any more, since another host was given it: queue the task again with \

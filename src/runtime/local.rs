@@ -14,8 +14,8 @@ use super::host_thread::{HostThread, StartError, new_loop};
 use super::start::{HostError, Setup, depth};
 use super::summary::summary_json;
 use crate::core::{
-    AgentId, Answer, BatchId, Command, FleetOptions, Kpis, Moment, Question, Reply, Snapshot,
-    Submission, Task,
+    AgentId, Answer, BatchId, Command, FleetOptions, Kpis, Question, Reply, Snapshot, Submission,
+    Task,
 };
 use crate::journal::{Draft, FleetDir, FleetStanding, Mesh, StateDir, folder_of};
 use crate::supervise::Launcher;
@@ -110,7 +110,7 @@ impl LocalFleet {
             argv: Vec::new(),
             is_closed: false,
         };
-        let now = super::Clock::start(Moment::default()).now();
+        let now = super::Clock::wall();
         let dir = state.new_fleet(now, draft).map_err(refused)?;
         let hosted = dir.clone();
         let setup = Setup { launcher, depth: depth() };

@@ -25,6 +25,7 @@ pub mod summary;
 
 use crate::core::{AgentId, FleetId};
 
+pub(crate) use crate::journal::to_type;
 pub use clock::Clock;
 pub(crate) use handle::Asked;
 pub use handle::{FleetHandle, Given, Gone, HostEnd, channel};

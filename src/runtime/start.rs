@@ -137,19 +137,19 @@ impl Host {
             return Err(HostError::Options(format!("--cap: {}", refusal.0)));
         }
         let restarted = file.boot_id != journal::boot_id();
-        let hold = match going {
+        let waits_since = match going {
             Going::On => None,
-            Going::AsItWas => hold_found(&dir, &fleet, clock.now(), restarted),
+            Going::AsItWas => waits_since(&dir, &fleet, clock.now(), restarted),
         };
         let was_interrupted = matches!(fleet.hold(), Some(Hold::Interrupted(_)));
         let mut effects = Vec::new();
-        if going == Going::On || (was_interrupted && hold.is_some()) {
+        if going == Going::On || (was_interrupted && waits_since.is_some()) {
             effects.extend(fleet.resume(clock.now(), options));
         } else {
             fleet.carry_on(clock.now());
         }
-        if let Some(hold) = hold.filter(|hold| fleet.hold().as_ref() != Some(hold)) {
-            effects.extend(fleet.hold_again(clock.now(), &hold));
+        if let Some(since) = waits_since {
+            effects.extend(fleet.hold_back(clock.now(), since));
         }
         let (mut host, handle) = Self::assemble(dir, lock, journal, fleet, clock, setup, effects)?;
         host.recover_agents(restarted);
@@ -236,22 +236,21 @@ enum Going {
     AsItWas,
 }
 
-/// Returns how the queue that a host finds is to be held: as the owner has held it, or since when it waits.
-fn hold_found(dir: &FleetDir, fleet: &Fleet, now: Moment, restarted: bool) -> Option<Hold> {
+/// Returns since when the queue that a host finds has waited, if that is for its owner to know before it goes on: the
+/// owner may have forgotten it, and has not held it.
+fn waits_since(dir: &FleetDir, fleet: &Fleet, now: Moment, restarted: bool) -> Option<Moment> {
     let since = fleet.newest();
+    let is_due = match fleet.hold() {
+        Some(Hold::Owner | Hold::Back(_)) => false,
+        Some(Hold::Interrupted(_)) => true,
+        Some(Hold::Cap | Hold::NotSaved(_)) | None => restarted || now.since(since) > FRESH,
+    };
     let never_began = |id: &AgentId| {
         let life = supervise::life(&AgentDir::new(dir.agent(*id)));
         matches!(life, Ok(Life::NeverBegan))
     };
     let waits = || !fleet.queue().is_empty() || fleet.live().iter().any(never_began);
-    match fleet.hold() {
-        Some(hold @ (Hold::Owner | Hold::Back(_))) => Some(hold),
-        Some(Hold::Interrupted(_)) if waits() => Some(Hold::Back(since)),
-        Some(Hold::Cap | Hold::NotSaved(_) | Hold::Interrupted(_)) | None => {
-            let is_old = restarted || now.since(since) > FRESH;
-            (is_old && waits()).then_some(Hold::Back(since))
-        }
-    }
+    (is_due && waits()).then_some(since)
 }
 
 /// Returns the other machine on which an agent lives, for fleets in a folder that machines share.

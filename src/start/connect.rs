@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::host::HOST_WORD;
 use crate::control::{ConnectError, Connected, connect};
 use crate::core::FleetId;
-use crate::journal::{FleetDir, HostState, StateDir, host_of, open_to_append, read_text};
+use crate::journal::{FleetDir, HostState, StateDir, host_of, open_to_append, read_text, to_type};
 use crate::supervise::{Launcher, has_started};
 
 /// How long a host that was started here is given to listen, also on a machine under load.
@@ -45,8 +45,9 @@ pub enum StartError {
     /// It lives and does not listen.
     #[error(
         "the host of fleet {fleet}{} takes no clients yet: it still reads what was, or cannot listen; try again in a \
-         moment, and `fleet results {fleet}` shows the fleet meanwhile",
-        pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+         moment, and `{}` shows the fleet meanwhile",
+        pid.map(|pid| format!(" (process {pid})")).unwrap_or_default(),
+        to_type(format_args!("results {fleet}"))
     )]
     Closed {
         /// Which fleet.
@@ -55,7 +56,7 @@ pub enum StartError {
         pid: Option<u32>,
     },
     /// The fleet was deleted.
-    #[error("fleet {0} is gone: `fleet ls` lists those that are left")]
+    #[error("fleet {} is gone: `{}` lists those that are left", .0, to_type("ls"))]
     Gone(FleetId),
     /// A host was started and went.
     #[error("the host of fleet {fleet} could not start: {why}")]

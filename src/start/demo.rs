@@ -17,7 +17,7 @@ use super::task_maker::PlanMaker;
 use crate::adapters::{Adapter, adapter, known_kinds};
 use crate::cli::Failure;
 use crate::cli::arguments::DemoArguments;
-use crate::core::{AgentKind, Moment};
+use crate::core::AgentKind;
 use crate::demo::{KIND, Player};
 use crate::journal::{Draft, FleetDir, StateDir, make_dir};
 use crate::runtime::{Clock, new_loop};
@@ -85,7 +85,7 @@ impl Stage {
             argv: Vec::new(),
             is_closed: false,
         };
-        let dir = state.new_fleet(Clock::start(Moment::default()).now(), draft)?;
+        let dir = state.new_fleet(Clock::wall(), draft)?;
         // From here on whoever hosts the fleet deletes it.
         let _ = folder.keep();
         Ok(Self { state, dir, project, player })
@@ -163,8 +163,8 @@ impl TaskMaker for DemoMaker {
         vec![KindInfo { name, is_installed: true, is_prompt: true, pays: false }]
     }
 
-    fn split(&self, draft: &str, options: &TaskOptions) -> Vec<String> {
-        self.rules.split(draft, &self.options(options))
+    fn count(&self, draft: &str, options: &TaskOptions) -> usize {
+        self.rules.count(draft, &self.options(options))
     }
 
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {

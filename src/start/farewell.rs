@@ -4,6 +4,7 @@ use rustix::process::Signal;
 
 use crate::cli::exit_code::DONE;
 use crate::core::Snapshot;
+use crate::journal::to_type;
 use crate::tui::Left;
 use crate::words::plain_text::count;
 use crate::words::style::Style;
@@ -43,7 +44,8 @@ pub(super) fn last_line(left: Left, snapshot: &Snapshot, style: Style) -> Option
     } else {
         (counts(&[(kpis.done, "done"), (kpis.failed, "not done")]), "results")
     };
-    Some(style.text(&format!("{id}: {what}{}fleet {command} {id}", style.dot())))
+    let command = to_type(format_args!("{command} {id}"));
+    Some(style.text(&format!("{id}: {what}{}{command}", style.dot())))
 }
 
 #[cfg(test)]

@@ -16,12 +16,13 @@ use tokio::time::timeout;
 
 use super::join::is_unused;
 use crate::control::{Listener, Stay, serve};
-use crate::core::{Command, FleetId, Moment};
+use crate::core::{Command, FleetId};
 use crate::journal::{FleetDir, HostLock, StateDir, Taken, delete};
 use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
 };
 use crate::supervise::{self, Launcher};
+use crate::words::time_text::timestamp;
 
 /// First argument of a host.
 pub(super) const HOST_WORD: &str = "host";
@@ -96,6 +97,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let looped = new_loop().map_err(|error| format!("could not make a loop: {error}"))?;
     let handle = thread.handle.clone();
     let end = looped.block_on(host(&dir, handle, arguments.stay));
+    let has_agents = !thread.handle.snapshot().rows.is_empty();
     // With it go the connections, and the handles that they hold.
     drop(looped);
     if !thread.finish() {
@@ -106,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     if arguments.stay.is_ephemeral {
         remove_all(&state, &dir);
-    } else {
+    } else if !has_agents {
         remove_if_unused(&state, &dir);
     }
     Ok(())
@@ -127,7 +129,7 @@ async fn host(
     let listener = Listener::bind(dir).map_err(|error| error.to_string())?;
     tell_ready();
     let end = tokio::select! {
-        _ = serve(&listener, handle.clone(), stay) => None,
+        () = serve(&listener, handle.clone(), stay) => None,
         _ = terminate.recv() => Some("SIGTERM"),
         _ = interrupt.recv() => Some("SIGINT"),
     };
@@ -175,9 +177,6 @@ fn tell_ready() {
 
 /// Deletes a fleet that never had an agent, unless somebody is about to use it.
 fn remove_if_unused(state: &StateDir, dir: &FleetDir) {
-    if !is_unused(dir) {
-        return;
-    }
     // What stays is an empty fleet that is pruned later.
     let Ok(_making) = state.lock_making() else { return };
     let Ok(_lock) = HostLock::take(dir) else { return };
@@ -189,20 +188,16 @@ fn remove_if_unused(state: &StateDir, dir: &FleetDir) {
 /// Deletes a fleet that was only there to be watched, and the state folder if it was made for that fleet alone.
 fn remove_all(state: &StateDir, dir: &FleetDir) {
     let is_alone = state.list().is_ok_and(|ids| ids.iter().all(|id| id == dir.id()));
-    let removed =
-        if is_alone { fs::remove_dir_all(state.path()) } else { fs::remove_dir_all(dir.path()) };
-    if let Err(error) = removed {
-        log(&format!("could not delete {}: {error}", state.path().display()));
+    let path = if is_alone { state.path() } else { dir.path() };
+    if let Err(error) = fs::remove_dir_all(path) {
+        log(&format!("could not delete {}: {error}", path.display()));
     }
 }
 
 /// Writes a line to the host's log, which is its standard error.
 fn log(line: &str) {
-    let now = Clock::start(Moment::default()).now().0;
-    let time = i64::try_from(now).ok().and_then(|now| jiff::Timestamp::from_millisecond(now).ok());
-    let time = time.map(|time| time.to_string()).unwrap_or_default();
     // There is nobody else to tell.
-    let _ = writeln!(io::stderr(), "{time} {line}");
+    let _ = writeln!(io::stderr(), "{} {line}", timestamp(Clock::wall()));
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::journal::{
     self, Draft, FleetDir, FleetFile, FleetStanding, HostState, Listed, PickError, StateDir,
     folder_of, host_of, join,
 };
-use crate::runtime::{Clock, inspect};
+use crate::runtime::{Clock, Inspection, inspect};
 
 /// A fleet without a host is about to get one if it is younger than this: whoever made it starts that at once.
 const YOUNG: Duration = Duration::from_secs(5);
@@ -32,6 +32,17 @@ pub enum JoinError {
     },
 }
 
+/// The fleet that new tasks go to.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// Its folder.
+    pub dir: FleetDir,
+    /// It was made just now, with the options that were given.
+    pub is_new: bool,
+    /// What was seen of it, where it had to be looked at to be found.
+    pub seen: Option<Inspection>,
+}
+
 /// Returns the fleet of a folder that takes more tasks: one with a host, or one in which agents live or tasks wait,
 /// whatever became of its host. If there is none, or it is to be a `new` one, makes one with these options. However many
 /// ask at once, one is made. The fleet has a host, or needs one: see [`super::Connector::connect`].
@@ -41,57 +52,73 @@ pub fn find_or_make(
     options: FleetOptions,
     argv: Vec<String>,
     new: bool,
-) -> Result<FleetDir, JoinError> {
+) -> Result<Joined, JoinError> {
     let refused = |source| JoinError::Refused { path: state.path().to_owned(), source };
     let root = folder_of(folder);
     let _making = state.lock_making().map_err(refused)?;
-    let now = Clock::start(Moment::default()).now();
+    let now = Clock::wall();
     if !new {
-        let mut live = Vec::new();
+        let mut found = Vec::new();
         for id in state.list().map_err(refused)? {
-            live.extend(joinable(state, &id, &root, now));
+            found.extend(joinable(state, &id, &root, now));
         }
-        if live.len() > 1 {
-            for listed in &mut live {
-                listed.is_busy = is_busy(&state.fleet(&listed.id));
+        if found.len() > 1 {
+            for (listed, seen) in &mut found {
+                // Only here it decides, and it takes time with a great fleet.
+                *seen = seen.take().or_else(|| inspect(&state.fleet(&listed.id)).ok());
+                listed.is_busy = seen.as_ref().is_some_and(has_work);
             }
         }
-        if let Some(listed) = join(&live, &root)? {
-            return Ok(state.fleet(&listed.id));
+        let live: Vec<Listed> = found.iter().map(|(listed, _)| listed.clone()).collect();
+        if let Some(joined) = join(&live, &root)? {
+            let seen = found.into_iter().find(|(listed, _)| listed.id == joined.id);
+            let seen = seen.and_then(|(_, seen)| seen);
+            return Ok(Joined { dir: state.fleet(&joined.id), is_new: false, seen });
         }
     }
-    state.new_fleet(now, Draft { root, options, argv, is_closed: false }).map_err(refused)
+    let draft = Draft { root, options, argv, is_closed: false };
+    let dir = state.new_fleet(now, draft).map_err(refused)?;
+    Ok(Joined { dir, is_new: true, seen: None })
 }
 
-/// Describes a fleet if tasks can be given to its host, or to the one that it is about to get. One that cannot be read
-/// is found by its id only.
-fn joinable(state: &StateDir, id: &FleetId, root: &Path, now: Moment) -> Option<Listed> {
+/// Describes a fleet if tasks can be given to its host, or to the one that it is about to get, with what was seen of it if
+/// it had to be looked at. One that cannot be read is found by its id only.
+fn joinable(
+    state: &StateDir,
+    id: &FleetId,
+    root: &Path,
+    now: Moment,
+) -> Option<(Listed, Option<Inspection>)> {
     let dir = state.fleet(id);
     let file = dir.read_file().ok()?;
     if file.root != root || file.is_closed {
         return None;
     }
-    let is_live = match host_of(&dir).ok()? {
+    let seen = match host_of(&dir).ok()? {
         // Without a socket it has just begun, or goes, and the next one comes to whoever waits; but a fleet that was
         // never used goes with its host.
-        HostState::Here(_) => file.socket.is_some() || is_young(&file, now) || !is_unused(&dir),
-        HostState::None => (is_young(&file, now) && is_unused(&dir)) || is_busy(&dir),
-        HostState::Elsewhere(_) => false,
+        HostState::Here(_) => {
+            let is_live = file.socket.is_some() || is_young(&file, now) || !is_unused(&dir);
+            is_live.then_some(None)?
+        }
+        HostState::None if is_young(&file, now) && is_unused(&dir) => None,
+        HostState::None => Some(inspect(&dir).ok().filter(has_work)?),
+        HostState::Elsewhere(_) => return None,
     };
-    is_live.then(|| Listed {
+    let listed = Listed {
         id: id.clone(),
         folder: file.root,
         standing: FleetStanding::Live,
         created: file.created,
         is_open: true,
-        // Read only where it decides: that takes time with a great fleet.
         is_busy: false,
-    })
+    };
+    Some((listed, seen))
 }
 
 /// Says whether agents live or tasks wait in a fleet.
-fn is_busy(dir: &FleetDir) -> bool {
-    inspect(dir).is_ok_and(|seen| !seen.snapshot.header.all_done)
+fn has_work(seen: &Inspection) -> bool {
+    !seen.snapshot.header.all_done
 }
 
 fn is_young(file: &FleetFile, now: Moment) -> bool {
@@ -121,7 +148,7 @@ mod tests {
     }
 
     fn find(state: &StateDir, folder: &Path, new: bool) -> FleetDir {
-        find_or_make(state, folder, FleetOptions::default(), Vec::new(), new).unwrap()
+        find_or_make(state, folder, FleetOptions::default(), Vec::new(), new).unwrap().dir
     }
 
     #[test]
@@ -139,11 +166,15 @@ mod tests {
     #[test]
     fn another_folder_and_a_wish_for_a_new_one_make_another() {
         let (temp, state) = state();
-        let first = find(&state, temp.path(), false);
+        let options = FleetOptions::default();
+        let made = find_or_make(&state, temp.path(), options.clone(), Vec::new(), false).unwrap();
+        let first = made.dir;
         let _host = HostLock::take(&first).unwrap();
         let other = tempfile::tempdir().unwrap();
         assert_ne!(find(&state, other.path(), false).id(), first.id());
-        assert_eq!(find(&state, temp.path(), false).id(), first.id());
+        let found = find_or_make(&state, temp.path(), options, Vec::new(), false).unwrap();
+        assert_eq!(found.dir.id(), first.id());
+        assert_eq!((made.is_new, found.is_new), (true, false));
         assert_ne!(find(&state, temp.path(), true).id(), first.id());
     }
 

@@ -29,7 +29,7 @@ mod serving;
 mod task_maker;
 
 pub use connect::{Connector, StartError};
-pub use join::{JoinError, find_or_make};
+pub use join::{JoinError, Joined, find_or_make};
 
 /// Runs this process as what its arguments say: a host, a recorded agent, the screen, or another command.
 pub fn main() -> ExitCode {

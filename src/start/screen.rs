@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use super::connect::Connector;
 use super::drafts::DraftPlace;
 use super::farewell::{exit_code, last_line};
-use super::join::find_or_make;
+use super::join::{Joined, find_or_make};
 use super::link::keep_linked;
 use super::task_maker::{PlanMaker, tasks};
-use crate::adapters::known_kinds;
+use crate::adapters::{COMMAND, known_kinds};
 use crate::cli::arguments::{Action, Arguments, RunArguments, which_fleet};
 use crate::cli::plan::{self, Plan, Surroundings};
 use crate::cli::{
@@ -25,7 +25,7 @@ use crate::cli::{
 };
 use crate::core::{FleetOptions, Leftovers, Moment, Snapshot, Task};
 use crate::journal::{self, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
-use crate::runtime::{HostEnd, channel, depth, inspect, new_loop};
+use crate::runtime::{HostEnd, Inspection, channel, depth, inspect, new_loop};
 use crate::supervise::Launcher;
 use crate::tui::{self, Link, Made, Session, TaskOptions};
 use crate::words::plain_text::one_line;
@@ -49,22 +49,26 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
     let folder = current_folder()?;
     let plan = make_plan(given, folder.clone())?;
     let state = state_dir(global)?;
-    let fleet = if let Some(argument) = attach {
+    let (fleet, is_new) = if let Some(argument) = attach {
         never_inside_of_agents(depth(), "attach")?;
         let which = which_fleet(global, argument).map_err(Failure::input)?;
-        let fleet = Fleet::attach(&state, fleet_to(&state, which, Purpose::Read)?)?;
+        let fleet = Fleet::attach(&state, fleet_to(&state, which, Purpose::Read)?.inspection()?)?;
         fleet.refuse_tasks(&plan)?;
-        fleet
+        (fleet, false)
     } else {
         outside_of_agents(depth(), plan.options.max_depth)?;
         make_mesh(&plan.options)?;
         let options = plan.options.clone();
-        let dir = find_or_make(&state, &folder, options, argv, arguments.screen.new)
-            .map_err(|error| Failure::input(error.to_string()))?;
-        let newest = inspect(&dir).ok().and_then(|seen| newest_task(&seen.snapshot));
-        Fleet::hosted(&state, dir, newest)?
+        let Joined { dir, is_new, seen } =
+            find_or_make(&state, &folder, options, argv, arguments.screen.new)
+                .map_err(|error| Failure::input(error.to_string()))?;
+        // One that cannot be read has not begun, or its host says what is wrong.
+        let seen = if is_new { None } else { seen.or_else(|| inspect(&dir).ok()) };
+        (Fleet::hosted(&state, dir, seen.as_ref())?, is_new)
     };
-    fleet.refuse_other_options(given, &plan.options)?;
+    if !is_new {
+        fleet.refuse_other_options(given, &plan.options)?;
+    }
     drop(prune(state.clone()));
     let drafts = state.path().join("drafts");
     // Without it nothing is kept, and the screen says so when it tries.
@@ -101,6 +105,7 @@ struct Fleet {
     link: watch::Receiver<Link>,
     /// Its folder.
     root: PathBuf,
+    /// Options that it was made with, and its cap as it is now.
     options: FleetOptions,
     /// Its newest task, whose kind counts where nobody names one.
     newest: Option<Arc<Task>>,
@@ -109,33 +114,34 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// A fleet with a host, or one that gets it now.
-    fn hosted(state: &StateDir, dir: FleetDir, newest: Option<Arc<Task>>) -> Result<Self, Failure> {
+    /// A fleet with a host, or one that gets it now, with what was seen of it.
+    fn hosted(state: &StateDir, dir: FleetDir, seen: Option<&Inspection>) -> Result<Self, Failure> {
         let file = dir.read_file().map_err(|error| Failure::no_fleet(error.to_string()))?;
         let launcher =
             Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
         let connector = Connector::new(state, dir.clone(), launcher);
         let link = keep_linked(connector)
             .map_err(|error| Failure::input(format!("could not start the screen: {error}")))?;
-        Ok(Self { dir, link, root: file.root, options: file.options, newest, ended: None })
+        let options = seen.map_or(file.options, options_now);
+        let newest = seen.and_then(|seen| newest_task(&seen.snapshot));
+        Ok(Self { dir, link, root: file.root, options, newest, ended: None })
     }
 
     /// A fleet that is there already: one that has ended is looked at as it is, any other one has a host or gets one.
-    fn attach(state: &StateDir, dir: FleetDir) -> Result<Self, Failure> {
-        let seen = inspect(&dir).map_err(|error| Failure::no_fleet(error.to_string()))?;
+    fn attach(state: &StateDir, seen: Inspection) -> Result<Self, Failure> {
+        let dir = seen.dir.clone();
         if let Some(host) = &seen.elsewhere {
             let id = dir.id();
             let host = one_line(host);
             return Err(Failure::no_fleet(format!("fleet {id} lives on host {host}: go on there")));
         }
-        let newest = newest_task(&seen.snapshot);
         if seen.standing != FleetStanding::Ended {
-            return Self::hosted(state, dir, newest);
+            return Self::hosted(state, dir, Some(&seen));
         }
+        let (options, newest) = (options_now(&seen), newest_task(&seen.snapshot));
         let (link, ended) = looked_at(seen.snapshot, dir.left_at());
         dir.forget_left();
-        let (root, options) = (seen.file.root, seen.file.options);
-        Ok(Self { dir, link, root, options, newest, ended: Some(ended) })
+        Ok(Self { dir, link, root: seen.file.root, options, newest, ended: Some(ended) })
     }
 
     /// Refuses tasks for a fleet that has ended.
@@ -149,21 +155,17 @@ impl Fleet {
         )))
     }
 
-    /// Refuses options that a fleet which is there already does not have: it keeps those it was made with, and an
-    /// option that is not heard must not look as if it were.
+    /// Refuses options that a fleet which was there already does not have: it keeps those it was made with and the cap
+    /// that it has come to, and an option that is not heard must not look as if it were.
     fn refuse_other_options(
         &self,
         given: &RunArguments,
         planned: &FleetOptions,
     ) -> Result<(), Failure> {
-        let id = self.dir.id();
-        let wanted = with_given(given, planned, &self.options);
-        let capped = given.limits.cap.is_some_and(|cap| {
-            inspect(&self.dir).is_ok_and(|seen| seen.snapshot.header.cap != Some(cap))
-        });
-        if wanted == self.options && !(capped && *planned != self.options) {
+        if with_given(given, planned, &self.options) == self.options {
             return Ok(());
         }
+        let id = self.dir.id();
         Err(Failure::input(format!(
             "fleet {id} is there already and keeps its options: leave those of the fleet out (c on the screen changes \
              the cap), or begin another one with --new"
@@ -262,7 +264,7 @@ fn task_options(given: &RunArguments, plan: &Plan, folder: &Path) -> Result<Task
     let after = plan::words_after(given)?;
     let is_command = task.agent.is_none() && !after.is_empty();
     let named = || task.agent.clone().or_else(|| first_found().map(str::to_owned));
-    let kind = if is_command { Some("command".to_owned()) } else { named() };
+    let kind = if is_command { Some(COMMAND.to_owned()) } else { named() };
     let (command, extra) = if is_command { (Some(after), Vec::new()) } else { (None, after) };
     let root = task.root.as_ref().map_or_else(|| folder.to_owned(), |root| folder.join(root));
     Ok(TaskOptions {
@@ -284,6 +286,10 @@ fn task_options(given: &RunArguments, plan: &Plan, folder: &Path) -> Result<Task
         keep_leftovers: task.leftovers == Some(Leftovers::Keep),
         context: plan.context.clone(),
     })
+}
+
+fn options_now(seen: &Inspection) -> FleetOptions {
+    FleetOptions { cap: seen.snapshot.header.cap, ..seen.file.options.clone() }
 }
 
 fn newest_task(snapshot: &Snapshot) -> Option<Arc<Task>> {

@@ -36,7 +36,7 @@ pub(super) fn serve_beside(dir: &FleetDir, handle: FleetHandle) -> Box<dyn Any> 
             tokio::select! {
                 biased;
                 _ = ended => {}
-                _ = serve(&listener, handle, STAY) => {}
+                () = serve(&listener, handle, STAY) => {}
             }
         });
     };

@@ -6,17 +6,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::adapters::{COMMAND, adapter, is_prompt, known_kinds};
 use crate::cli::arguments::{EnvWord, TaskArguments};
 use crate::cli::plan::{
     DraftProblem, Drafted, PlannedTask, Surroundings, Template, drafted, is_on_path,
 };
-use crate::cli::sources::draft_texts;
+use crate::cli::sources::draft_entries;
 use crate::cli::with_kinds;
 use crate::core::{AgentKind, Leftovers};
 use crate::tui::{KindInfo, Made, Problem, TaskMaker, TaskOptions};
-
-/// Kind of tasks that bring their own command line.
-const COMMAND: &str = "command";
 
 /// Makes tasks for agents that work in a folder unless they are told otherwise.
 #[derive(Debug)]
@@ -36,7 +34,7 @@ impl TaskMaker for PlanMaker {
     fn kinds(&self) -> Vec<KindInfo> {
         let path = std::env::var_os("PATH");
         let info = |name: &'static str| {
-            let adapter = crate::adapters::adapter(&AgentKind(name.to_owned()))?;
+            let adapter = adapter(&AgentKind(name.to_owned()))?;
             let traits = adapter.traits();
             let program = adapter.program();
             Some(KindInfo {
@@ -46,17 +44,12 @@ impl TaskMaker for PlanMaker {
                 pays: traits.pays,
             })
         };
-        crate::adapters::known_kinds()
-            .filter(|name| self.has_command || *name != COMMAND)
-            .filter_map(info)
-            .collect()
+        known_kinds().filter(|name| self.has_command || *name != COMMAND).filter_map(info).collect()
     }
 
-    fn split(&self, draft: &str, options: &TaskOptions) -> Vec<String> {
-        // Called for every key: the template of all options is more than has to be known.
-        let kind = AgentKind(options.kind.clone());
-        let traits = crate::adapters::adapter(&kind).map(crate::adapters::Adapter::traits);
-        draft_texts(draft, traits.is_none_or(|traits| traits.prompt))
+    fn count(&self, draft: &str, options: &TaskOptions) -> usize {
+        // A list with a mistake in it is one thing to mend.
+        draft_entries(draft, is_prompt(&options.kind)).map_or(1, |entries| entries.len())
     }
 
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {

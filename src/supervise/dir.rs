@@ -2,7 +2,7 @@
 //!
 //! What may go here: paths and guarded file access. What may not: what the files mean.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -110,16 +110,19 @@ impl AgentDir {
         self.write(&self.env(), &serde_json::to_vec(values)?)
     }
 
-    /// Returns the names of the values that are stored; `None` if they cannot be read, which the shim will say.
-    pub(crate) fn stored_names(&self) -> Option<BTreeSet<String>> {
-        match read_guarded(&self.env()).ok()? {
-            Found::Nothing => Some(BTreeSet::new()),
-            Found::Bytes(json) => {
-                let values: BTreeMap<String, String> = serde_json::from_slice(&json).ok()?;
-                Some(values.into_keys().collect())
-            }
-            Found::Foreign => None,
-        }
+    /// Reads the values given with `--env K=V`; none are stored if there is no file. An error is a clause for people.
+    pub(crate) fn stored_env(&self) -> Result<BTreeMap<String, String>, String> {
+        let why = match read_guarded(&self.env()) {
+            Ok(Found::Nothing) => return Ok(BTreeMap::new()),
+            Ok(Found::Bytes(json)) => match serde_json::from_slice(&json) {
+                Ok(values) => return Ok(values),
+                // The error itself could quote a value.
+                Err(_) => "it is torn".to_owned(),
+            },
+            Ok(Found::Foreign) => "it is no file".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(format!("the stored environment {} cannot be read: {why}", self.env().display()))
     }
 
     /// Deletes the stored values, for an agent that has started or never will.

@@ -96,7 +96,7 @@ fn alarms(world: &World) -> Vec<Part> {
     }
     // A fleet that is only looked at has ended: nothing of it waits to go on.
     if let Some(hold) = header.hold.as_ref().filter(|_| !world.is_read_only) {
-        parts.push(Part::new(1, Tone::Warning, cut_cells(&why::held(hold), 2 * NAME)));
+        parts.push(Part::new(1, Tone::Warning, cut_cells(&why::held(hold, &world.zone), 2 * NAME)));
     }
     let needy = world.snapshot.rows.iter().filter(|row| why::needs_owner(row)).count();
     if needy > 0 {

@@ -106,8 +106,8 @@ pub struct Made {
 pub trait TaskMaker {
     /// Returns the kinds to choose from, in the order in which they are offered.
     fn kinds(&self) -> Vec<KindInfo>;
-    /// Splits a draft into the texts of its tasks, without checking them: cheap enough for every key.
-    fn split(&self, draft: &str, options: &TaskOptions) -> Vec<String>;
+    /// Returns how many tasks a draft is, without checking them: cheap enough for every key.
+    fn count(&self, draft: &str, options: &TaskOptions) -> usize;
     /// Splits and checks a draft.
     fn make(&self, draft: &str, options: &TaskOptions) -> Made;
 }

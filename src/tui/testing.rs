@@ -43,18 +43,13 @@ impl TaskMaker for Lines {
         ]
     }
 
-    fn split(&self, draft: &str, _: &TaskOptions) -> Vec<String> {
-        draft
-            .split("\n---\n")
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned)
-            .collect()
+    fn count(&self, draft: &str, _: &TaskOptions) -> usize {
+        texts(draft).count()
     }
 
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {
         let mut made = Made::default();
-        for (number, text) in (1..).zip(self.split(draft, options)) {
+        for (number, text) in (1..).zip(texts(draft)) {
             if text == "bad" {
                 let sentence = "this is a placeholder: write what is to be done".to_owned();
                 made.problems.push(Problem { line: Some(number), sentence });
@@ -66,10 +61,14 @@ impl TaskMaker for Lines {
                 must_answer: false,
             };
             let kind = AgentKind(options.kind.clone());
-            made.tasks.push(Task::new(text, kind, traits, options.root.clone()));
+            made.tasks.push(Task::new(text.to_owned(), kind, traits, options.root.clone()));
         }
         made
     }
+}
+
+fn texts(draft: &str) -> impl Iterator<Item = &str> {
+    draft.split("\n---\n").map(str::trim).filter(|text| !text.is_empty())
 }
 
 pub(crate) fn options() -> TaskOptions {

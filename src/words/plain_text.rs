@@ -8,6 +8,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// Ends a text that was cut.
 const ELLIPSIS: &str = "…";
+/// Characters that are looked at for a grapheme: some have many, and what steers a terminal is not shown.
+const GRAPHEME: usize = 16;
 
 /// Says whether a character may steer a terminal or reorder what is shown around it.
 fn is_unsafe(character: char) -> bool {
@@ -84,6 +86,13 @@ fn skip_escape(first: char, characters: &mut std::str::Chars<'_>) {
         Some(character) if character.is_ascii_graphic() => *characters = rest,
         Some(_) | None => {}
     }
+}
+
+/// Returns the beginning of a text from outside on one line of at most `most` graphemes. Only as much as can be shown is
+/// looked at: a task may have megabytes.
+pub fn headline(text: &str, most: usize) -> String {
+    let head: String = text.chars().take(most.saturating_mul(GRAPHEME)).collect();
+    cut_graphemes(&one_line(&head), most)
 }
 
 /// Returns at most `most` graphemes of a text; one that was cut ends with an ellipsis, which counts.

@@ -4,12 +4,16 @@
 
 use std::collections::HashSet;
 
+use jiff::tz::TimeZone;
+
 use crate::core::{
     AgentId, BatchId, Header, Hold, Moment, NanoUsd, Outcome, Phase, Row, Snapshot, Status, Waits,
 };
-use crate::words::plain_text::{count, cut_graphemes, one_line};
+use crate::runtime::to_type;
+use crate::words::plain_text::{count, cut_graphemes, headline, one_line};
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
+use crate::words::why::spoken;
 
 /// Graphemes of a task in the line about its end (upstream B5).
 const GOAL: usize = 40;
@@ -17,8 +21,9 @@ const GOAL: usize = 40;
 const REASON: usize = 120;
 
 /// Remembers what has been said about a fleet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reporter {
+    zone: TimeZone,
     started: bool,
     batches: HashSet<BatchId>,
     ended: HashSet<AgentId>,
@@ -28,6 +33,19 @@ pub struct Reporter {
 }
 
 impl Reporter {
+    /// Begins with nothing said; moments are told as in `zone`.
+    pub fn new(zone: TimeZone) -> Self {
+        Self {
+            zone,
+            started: false,
+            batches: HashSet::new(),
+            ended: HashSet::new(),
+            said: HashSet::new(),
+            hold: None,
+            interrupted: false,
+        }
+    }
+
     /// Returns the lines that this snapshot makes due. Each end is told exactly once, however many lie between two
     /// snapshots.
     pub fn lines(&mut self, snapshot: &Snapshot, style: Style) -> Vec<String> {
@@ -100,7 +118,7 @@ impl Reporter {
         let hold = header.hold.clone().filter(is_told);
         if self.hold != hold {
             let line = match &hold {
-                Some(hold) => Some(hold_line(hold, header)),
+                Some(hold) => Some(hold_line(hold, header, &self.zone)),
                 None => (header.kpis.queued > 0).then(|| "the queue goes on".to_owned()),
             };
             lines.extend(line.map(|line| style.paint(Meaning::Warning, &style.text(&line))));
@@ -192,7 +210,7 @@ fn end_reason(row: &Row) -> Option<String> {
             Some(outcome.as_str().to_owned())
         }
         Outcome::Stalled | Outcome::OverBudget | Outcome::Lost | Outcome::Dropped => {
-            let word = outcome.as_str().replace('_', " ");
+            let word = spoken(outcome.as_str());
             Some(if error.is_empty() { word } else { format!("{word}: {error}") })
         }
     }
@@ -200,26 +218,25 @@ fn end_reason(row: &Row) -> Option<String> {
 
 /// Returns the task on one line, cut.
 pub(crate) fn goal(row: &Row) -> String {
-    // Only the beginning can be shown, so only that is cleaned; a task may have megabytes.
-    let head: String = row.task.text.chars().take(GOAL * 16).collect();
-    cut_graphemes(&one_line(&head), GOAL)
+    headline(&row.task.text, GOAL)
 }
 
-fn hold_line(hold: &Hold, header: &Header) -> String {
+fn hold_line(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
     let queued = count(usize::try_from(header.kpis.queued).unwrap_or(usize::MAX), "task");
     match hold {
         Hold::Owner => format!("held: {queued} queued until it is released"),
         Hold::Back(since) => format!(
-            "held: {queued} queued since {} (fleet resume {} goes on)",
-            time_text::local(*since, &jiff::tz::TimeZone::system()),
-            header.fleet
+            "held: {queued} queued since {} ({} goes on)",
+            time_text::local(*since, zone),
+            to_type(format_args!("resume {}", header.fleet))
         ),
         Hold::Cap => format!(
-            "held at the cap: {queued} queued (fleet resume {} --cap USD goes on)",
-            header.fleet
+            "held at the cap: {queued} queued ({} goes on)",
+            to_type(format_args!("resume {} --cap USD", header.fleet))
         ),
         Hold::Interrupted(signal) => {
-            format!("held ({signal}): {queued} not started (fleet resume {})", header.fleet)
+            let command = to_type(format_args!("resume {}", header.fleet));
+            format!("held ({signal}): {queued} not started ({command})")
         }
         Hold::NotSaved(why) => {
             format!("not saved, nothing starts: {}", cut_graphemes(&one_line(why), REASON))
@@ -280,7 +297,7 @@ mod tests {
 
     #[test]
     fn each_end_is_told_once_in_the_order_of_ends_even_when_snapshots_coalesce() {
-        let mut reporter = Reporter::default();
+        let mut reporter = Reporter::new(TimeZone::UTC);
         let first = snapshot(1, vec![row(1), row(2), row(3)]);
         assert_eq!(reporter.lines(&first, WIDE).len(), 2);
         let mut late = ended(1, Outcome::Done, "");
@@ -295,11 +312,11 @@ mod tests {
     /// C-108.
     #[test]
     fn a_batch_has_a_header_once_and_a_single_task_none() {
-        let mut reporter = Reporter::default();
+        let mut reporter = Reporter::new(TimeZone::UTC);
         let three = snapshot(1, vec![row(1), row(2), row(3)]);
         assert_eq!(reporter.lines(&three, WIDE)[1], "[set 1] 3 tasks");
         assert!(!reporter.lines(&three, WIDE).iter().any(|line| line.contains("tasks")));
-        let lines = Reporter::default().lines(&snapshot(1, vec![row(1)]), WIDE);
+        let lines = Reporter::new(TimeZone::UTC).lines(&snapshot(1, vec![row(1)]), WIDE);
         assert_eq!(lines, ["fleet k3f · 1 agent · sh · 4 at once"]);
     }
 
@@ -307,19 +324,19 @@ mod tests {
     fn the_start_line_says_how_many_at_once_and_that_a_cap_may_be_overshot() {
         let mut first = snapshot(1, vec![row(1), row(2)]);
         first.header.cap = Some(NanoUsd::from_dollars(5));
-        let line = Reporter::default().lines(&first, WIDE).remove(0);
+        let line = Reporter::new(TimeZone::UTC).lines(&first, WIDE).remove(0);
         assert_eq!(
             line,
             "fleet k3f · 2 agents · sh · 4 at once · cap $5.00 · may overshoot: 2 agents have no budget"
         );
         first.header.max_parallel = None;
-        let line = Reporter::default().lines(&first, Style::PLAIN).remove(0);
+        let line = Reporter::new(TimeZone::UTC).lines(&first, Style::PLAIN).remove(0);
         assert!(line.is_ascii() && line.contains("all at once"), "{line}");
     }
 
     #[test]
     fn a_fleet_that_goes_on_does_not_tell_its_old_ends_again() {
-        let mut reporter = Reporter::default();
+        let mut reporter = Reporter::new(TimeZone::UTC);
         let before = snapshot(1, vec![ended(1, Outcome::Done, ""), row(2), row(3)]);
         reporter.skip(&before);
         assert_eq!(
@@ -333,7 +350,7 @@ mod tests {
 
     #[test]
     fn remarks_are_made_once_each() {
-        let mut reporter = Reporter::default();
+        let mut reporter = Reporter::new(TimeZone::UTC);
         let mut now = snapshot(1, vec![row(1)]);
         reporter.lines(&now, WIDE);
         now.header.cap = Some(NanoUsd::from_dollars(5));
@@ -364,7 +381,7 @@ mod tests {
     /// tags count from 1.
     #[test]
     fn ends_of_two_batches_are_told_apart() {
-        let mut reporter = Reporter::default();
+        let mut reporter = Reporter::new(TimeZone::UTC);
         let rows: Vec<Row> = (1..=12)
             .map(|id| {
                 let mut one = ended(id, Outcome::Done, "");

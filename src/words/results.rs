@@ -8,10 +8,13 @@ use jiff::tz::TimeZone;
 
 use crate::core::{BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
-use crate::words::plain_text::{count, cut_graphemes, lines as clean_lines, one_line, thousands};
+use crate::words::plain_text::{
+    count, cut_graphemes, headline, lines as clean_lines, one_line, thousands,
+};
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
+use crate::words::why::word;
 
 /// Characters of an answer that are shown whole; a longer one loses its middle.
 const ANSWER: usize = 4_000;
@@ -144,9 +147,8 @@ fn task(
     } else {
         style.painted_glyph(row.status)
     };
-    let head: String = row.task.text.chars().take(GOAL * 16).collect();
     let facts = facts(row, snapshot, truncated);
-    let head = cut_graphemes(&one_line(&head), GOAL);
+    let head = headline(&row.task.text, GOAL);
     let mut lines = vec![format!(
         "{icon} {}",
         style.text(&format!("{} {}/{}: {head}  ({})", row.id, row.index, row.of, facts.join(", ")))
@@ -187,8 +189,7 @@ fn task(
 
 /// Returns how it stands in a few words.
 fn facts(row: &Row, snapshot: &Snapshot, truncated: bool) -> Vec<String> {
-    let mut facts =
-        vec![row.status.as_str().replace('_', " "), time_text::duration(row.elapsed(snapshot.at))];
+    let mut facts = vec![word(row.status), time_text::duration(row.elapsed(snapshot.at))];
     if row.steps > 0 {
         let plural = if row.steps == 1 { "" } else { "s" };
         facts.push(format!("{} step{plural}", thousands(row.steps)));

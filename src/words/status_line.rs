@@ -7,6 +7,7 @@ use crate::words::plain_text::{count, cut_cells};
 use crate::words::report_line::exact;
 use crate::words::style::Style;
 use crate::words::time_text;
+use crate::words::why::spoken;
 
 /// Returns the line, never wider than `width` cells. Running, queued and done come first, since a narrow terminal cuts
 /// at the end.
@@ -24,7 +25,7 @@ pub fn status_line(snapshot: &Snapshot, now: Moment, style: Style, width: usize)
     parts.push(format!("{} done", kpis.done));
     for (outcome, number) in header.outcomes.iter().filter(|(outcome, _)| *outcome != Outcome::Done)
     {
-        parts.push(format!("{number} {}", outcome.as_str().replace('_', " ")));
+        parts.push(format!("{number} {}", spoken(outcome.as_str())));
     }
     let stalled = snapshot.rows.iter().filter(|row| row.stalled && row.status.is_live()).count();
     if stalled > 0 {

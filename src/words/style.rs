@@ -49,6 +49,11 @@ impl Style {
         }
     }
 
+    /// Returns the cells that a line may take where a terminal has `width`: only a terminal has an edge.
+    pub fn edge(self, width: usize) -> usize {
+        if self.terminal { width } else { usize::MAX }
+    }
+
     fn pick(self, unicode: &'static str, ascii: &'static str) -> &'static str {
         if self.unicode { unicode } else { ascii }
     }

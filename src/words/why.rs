@@ -2,9 +2,11 @@
 //!
 //! What may go here: words from a row and a moment. What may not: names of keys, layout, colours.
 
+use jiff::tz::TimeZone;
+
 use crate::core::{Header, Hold, Moment, Outcome, Phase, Row, Status, Waits};
 use crate::words::plain_text::{count, cut_graphemes, one_line};
-use crate::words::time_text::{age, duration};
+use crate::words::time_text::{age, duration, local};
 
 /// Characters of a text from outside that are looked at; no line shows more, and a task can be a megabyte.
 const LOOKED_AT: usize = 1024;
@@ -21,31 +23,23 @@ pub fn head(text: &str) -> String {
 
 /// Returns the word of a state as people read it: `over budget`.
 pub fn word(status: Status) -> String {
-    status.as_str().replace('_', " ")
+    spoken(status.as_str())
+}
+
+/// Returns a name that machines read, of a state, an outcome or a reason, as people read it.
+pub fn spoken(name: &str) -> String {
+    name.replace('_', " ")
 }
 
 /// Returns the state with its reason in a few words: `running · in bash: cargo test for 42s`, `queued · waits: slot`.
 /// `place` is that of a queued agent in the queue, from 1. Changed files are named only if `names_files`.
 pub fn state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) -> String {
     let word = word(row.status);
-    let quiet = || age(quiet(row, now).unwrap_or_default());
+    if let Some(reason) = reason(row, now, place) {
+        return format!("{word} · {reason}");
+    }
     match &row.phase {
-        Phase::Waits(Waits::Next) => format!("{word} · next"),
-        Phase::Waits(waits) => {
-            format!("{word} · {}{}", waits_for(waits, row), in_line(place))
-        }
-        Phase::Works if row.stalled => format!("{word} · stalled? quiet for {}", quiet()),
-        Phase::Works => word,
-        Phase::InTool { .. } => {
-            let doing = in_tool(row, now).unwrap_or_default();
-            let mark = if row.stalled { "stalled? " } else { "" };
-            format!("{word} · {mark}{doing}")
-        }
-        Phase::Retries(..) => {
-            let doing = retrying(row, now).unwrap_or_default();
-            let mark = if row.stalled { "stalled? " } else { "" };
-            format!("{word} · {mark}{doing}")
-        }
+        Phase::Waits(_) | Phase::Works | Phase::InTool { .. } | Phase::Retries(..) => word,
         Phase::Stopping(_, asked) => format!("{word}: asked {} ago", age(now.since(*asked))),
         Phase::LeftBehind(number) => format!("{word} · {number} left behind"),
         Phase::Reading(bytes) => format!("{word} · reading {}", size(*bytes)),
@@ -56,26 +50,27 @@ pub fn state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) ->
 /// Returns the reason of a state whose word can be left out, since the reason says as much: `waits: slot · 2nd`,
 /// `in bash: cargo test for 42s`; `None` for any other state.
 pub fn reason(row: &Row, now: Moment, place: Option<usize>) -> Option<String> {
-    let quiet = || age(quiet(row, now).unwrap_or_default());
     match &row.phase {
-        Phase::Waits(waits) => Some(format!("{}{}", waits_for(waits, row), in_line(place))),
-        Phase::Works | Phase::InTool { .. } | Phase::Retries(..) if row.stalled => {
-            Some(format!("stalled? quiet for {}", quiet()))
-        }
-        Phase::InTool { .. } => in_tool(row, now),
-        Phase::Retries(..) => retrying(row, now),
-        Phase::Works
-        | Phase::Stopping(..)
-        | Phase::LeftBehind(_)
-        | Phase::Reading(_)
-        | Phase::Over => None,
+        Phase::Waits(waits) => Some(format!("{}{}", waits_for(waits, row), in_line(waits, place))),
+        Phase::Works => row
+            .stalled
+            .then(|| format!("stalled? quiet for {}", age(quiet(row, now).unwrap_or_default()))),
+        Phase::InTool { .. } => in_tool(row, now).map(|doing| marked(row, &doing)),
+        Phase::Retries(..) => retrying(row, now).map(|doing| marked(row, &doing)),
+        Phase::Stopping(..) | Phase::LeftBehind(_) | Phase::Reading(_) | Phase::Over => None,
     }
 }
 
-/// Returns the place in the queue as it stands behind a reason; the first needs no place, since it is next.
-fn in_line(place: Option<usize>) -> String {
+/// Returns what an agent is doing, with the mark of one that may have stalled.
+fn marked(row: &Row, doing: &str) -> String {
+    let mark = if row.stalled { "stalled? " } else { "" };
+    format!("{mark}{doing}")
+}
+
+/// Returns the place in the queue as it stands behind a reason; what is next needs none, and neither does the first.
+fn in_line(waits: &Waits, place: Option<usize>) -> String {
     place
-        .filter(|place| *place > 1)
+        .filter(|place| *place > 1 && *waits != Waits::Next)
         .map(|place| format!(" · {}", ordinal(place)))
         .unwrap_or_default()
 }
@@ -147,8 +142,15 @@ fn waits_for(waits: &Waits, row: &Row) -> String {
 }
 
 /// Returns the whole reason in words that need no knowledge of Fleet, without number and task.
-pub fn sentence(row: &Row, header: &Header, now: Moment, place: Option<usize>) -> String {
-    let mut parts = vec![told(row, header, now)];
+/// Moments are told as in `zone`.
+pub fn sentence(
+    row: &Row,
+    header: &Header,
+    now: Moment,
+    place: Option<usize>,
+    zone: &TimeZone,
+) -> String {
+    let mut parts = vec![told(row, header, now, zone)];
     if let (Some(place), Status::Queued) = (place, row.status) {
         parts.push(format!("{} of {} in the queue", ordinal(place), header.kpis.queued));
     }
@@ -182,11 +184,11 @@ pub fn sentence(row: &Row, header: &Header, now: Moment, place: Option<usize>) -
     parts.join(" · ")
 }
 
-fn told(row: &Row, header: &Header, now: Moment) -> String {
+fn told(row: &Row, header: &Header, now: Moment, zone: &TimeZone) -> String {
     let word = word(row.status);
     let ran = duration(row.elapsed(now));
     match &row.phase {
-        Phase::Waits(waits) => format!("{word}: {}", waits_because(waits, row, header)),
+        Phase::Waits(waits) => format!("{word}: {}", waits_because(waits, row, header, zone)),
         Phase::Works => format!("{word} for {ran}"),
         Phase::InTool { .. } => {
             format!("{word} for {ran} · {}", in_tool(row, now).unwrap_or_default())
@@ -216,7 +218,7 @@ fn told(row: &Row, header: &Header, now: Moment) -> String {
     }
 }
 
-fn waits_because(waits: &Waits, row: &Row, header: &Header) -> String {
+fn waits_because(waits: &Waits, row: &Row, header: &Header, zone: &TimeZone) -> String {
     match waits {
         Waits::Next => "it starts next".to_owned(),
         Waits::Slot => match header.max_parallel {
@@ -225,7 +227,10 @@ fn waits_because(waits: &Waits, row: &Row, header: &Header) -> String {
             None => "all slots are taken".to_owned(),
         },
         Waits::Local => "the local engine is busy with another agent".to_owned(),
-        Waits::Hold => header.hold.as_ref().map_or_else(|| "the queue is held".to_owned(), held),
+        Waits::Hold => header
+            .hold
+            .as_ref()
+            .map_or_else(|| "the queue is held".to_owned(), |hold| held(hold, zone)),
         Waits::Cap => "the cap is reached".to_owned(),
         Waits::Reserved => "what runs may use up what is left under the cap".to_owned(),
         Waits::Kind(cause) => {
@@ -239,14 +244,11 @@ fn waits_because(waits: &Waits, row: &Row, header: &Header) -> String {
     }
 }
 
-/// Returns why the queue is held.
-pub fn held(hold: &Hold) -> String {
+/// Returns why the queue is held; moments are told as in `zone`.
+pub fn held(hold: &Hold, zone: &TimeZone) -> String {
     match hold {
         Hold::Owner => "held".to_owned(),
-        Hold::Back(since) => {
-            let zone = jiff::tz::TimeZone::system();
-            format!("held: waiting since {}", super::time_text::local(*since, &zone))
-        }
+        Hold::Back(since) => format!("held: waiting since {}", local(*since, zone)),
         Hold::Cap => "held at the cap".to_owned(),
         Hold::Interrupted(signal) => format!("held ({})", head(signal)),
         Hold::NotSaved(why) => format!("not saved, nothing starts: {}", head(why)),
@@ -332,7 +334,7 @@ mod tests {
     #[test]
     fn an_agent_that_has_ended_gives_no_sign_of_life_while_its_output_is_read() {
         let reading = live(Status::Ending, Phase::Reading(6_300_000_000));
-        let text = sentence(&reading, &header(), NOW, None);
+        let text = sentence(&reading, &header(), NOW, None, &TimeZone::UTC);
         assert!(text.contains("6.3 GB of its output"), "{text}");
         assert!(!text.contains("sign of life"), "{text}");
     }
@@ -375,6 +377,11 @@ mod tests {
         assert_eq!(reason(&queued(Waits::Slot), NOW, Some(1)), Some("waits: slot".to_owned()));
         let stalled = Row { stalled: true, ..row(1) };
         assert_eq!(reason(&stalled, NOW, None), Some("stalled? quiet for 42s".to_owned()));
+        let tool = Phase::InTool { tool: "bash".into(), text: String::new(), since: Moment(1_000) };
+        let stalled = Row { stalled: true, ..live(Status::Running, tool) };
+        assert_eq!(reason(&stalled, NOW, None), Some("stalled? in bash for 42s".to_owned()));
+        // With several free slots the second is next as well.
+        assert_eq!(reason(&queued(Waits::Next), NOW, Some(2)), Some("next".to_owned()));
         assert_eq!(reason(&row(1), NOW, None), None);
     }
 
@@ -396,15 +403,21 @@ mod tests {
             end.swept = vec!["sleep".into()];
         }
         assert_eq!(
-            sentence(&failed, &header(), NOW, None),
+            sentence(&failed, &header(), NOW, None, &TimeZone::UTC),
             "failed after 12s: exit code 1 · 1 left behind, ended: sleep · tried again as #9"
         );
         assert_eq!(
-            sentence(&queued(Waits::Slot), &header(), NOW, Some(1)),
+            sentence(&queued(Waits::Slot), &header(), NOW, Some(1), &TimeZone::UTC),
             "queued: 4 agents run at once, and all slots are taken · 1st of 1 in the queue"
         );
         assert_eq!(
-            sentence(&live(Status::Ending, Phase::LeftBehind(1)), &header(), NOW, None),
+            sentence(
+                &live(Status::Ending, Phase::LeftBehind(1)),
+                &header(),
+                NOW,
+                None,
+                &TimeZone::UTC
+            ),
             "ending: it has ended, 1 process that it left behind must go · last sign of life 42s ago"
         );
     }

@@ -124,6 +124,38 @@ fn stop_all_ends_what_runs_without_a_host() {
     assert_eq!(world.lines("ran").len(), 2);
 }
 
+/// Without the folder that was given, what is typed would not find the fleet.
+#[test]
+fn commands_that_are_told_name_the_state_folder_that_was_given() {
+    let world = World::new();
+    let state = world.file("own state").to_str().unwrap().to_owned();
+    let given = format!("--state-dir '{state}'");
+    let with_state = |args: &[&str]| world.fleet(&[&["--state-dir", &state], args].concat());
+    let empty = with_state(&["ls"]).expect_code(0);
+    assert!(empty.stdout.contains(&format!("fleet run 'a task' {given}")), "{empty:#?}");
+    let tasks = ["run", "--cap", "0", "--on-cap", "hold", "--agent", "sh", "echo x"];
+    let held = with_state(&tasks).expect_code(3);
+    let told =
+        held.stdout.lines().find(|line| line.contains("not started: fleet resume ")).unwrap();
+    assert!(told.ends_with(&format!("--cap USD {given}")), "{held:#?}");
+    let unknown = with_state(&["results", "zzz"]).expect_code(4);
+    assert!(unknown.stderr.contains(&format!("`fleet ls {given}` lists them")), "{unknown:#?}");
+    let usual = world.fleet(&["results", "zzz"]).expect_code(4);
+    assert!(usual.stderr.contains("`fleet ls` lists them"), "{usual:#?}");
+}
+
+#[test]
+fn nothing_is_cut_where_there_is_no_terminal() {
+    let world = World::new();
+    let name = "a long name of a fleet ".repeat(8);
+    let name = name.trim();
+    world.fleet(&["run", "--name", name, "--agent", "sh", "true"]).expect_code(0);
+    let listed = world.fleet(&["ls"]).expect_code(0);
+    assert!(listed.stdout.contains(name), "{listed:#?}");
+    let folder = world.work();
+    assert!(listed.stdout.trim_end().ends_with(folder.to_str().unwrap()), "{listed:#?}");
+}
+
 #[test]
 fn a_fleet_with_work_left_is_listed_as_held() {
     let world = World::new();

@@ -71,6 +71,32 @@ fn a_value_whose_task_is_dropped_is_nowhere_either() {
     assert_eq!(world.state_files_with(secret), [] as [std::path::PathBuf; 0]);
 }
 
+/// Nothing of an environment is on disk, so what was queued gets that of the command that goes on with it, and waits where
+/// a variable that it demands is missing there.
+#[test]
+fn a_task_that_another_host_takes_over_waits_for_the_variable_that_it_demands() {
+    let mut world = World::new();
+    world.set("DEMANDED", "correct-horse");
+    world.set("OTHER", "first");
+    let task = "echo \"$DEMANDED $OTHER\" > seen";
+    let demand =
+        ["run", "--cap", "0", "--on-cap", "hold", "--env", "DEMANDED", "--agent", "sh", task];
+    world.fleet(&demand).expect_code(3);
+    assert_eq!(world.state_files_with("correct-horse"), [] as [std::path::PathBuf; 0]);
+
+    let mut bare = world.fleet_command(&["resume", "--cap", "1"]);
+    bare.env_remove("DEMANDED");
+    let held = world.start_command(bare).end().expect_code(1);
+    let told = format!("{}{}", held.stdout, held.stderr);
+    assert!(told.contains("needs DEMANDED (set it and resume)"), "{held:#?}");
+    assert!(!world.file("seen").exists());
+
+    world.set("DEMANDED", "battery");
+    world.set("OTHER", "second");
+    world.fleet(&["resume"]).expect_code(0);
+    assert_eq!(world.read("seen").trim(), "battery second");
+}
+
 /// A long task is not in `FLEET_TASK`; what stands there must not be another agent's.
 #[test]
 fn a_fleet_inside_an_agent_does_not_hand_on_the_outer_agents_task() {

@@ -415,6 +415,34 @@ fn options_that_a_living_fleet_does_not_have_are_refused_and_new_begins_another(
     clean_up(&world);
 }
 
+/// Options are not asked for again because they are those that the fleet was made with: its cap is another one now.
+#[test]
+fn a_cap_that_a_living_fleet_no_longer_has_is_refused_and_the_one_that_it_has_is_not() {
+    let world = World::new();
+    let first = open_ready(&world, &["--agent", "sh", "--cap", "5"]);
+    // Out of the editor, and to the cap.
+    first.send("\x1b");
+    first.wait_for("i new task");
+    first.send("c");
+    first.wait_for("this is the cap now");
+    first.send("\x15");
+    first.send("7");
+    first.wait_for("Enter sets the cap to $7");
+    first.send("\r");
+    first.wait_for("/ $7.00");
+    let mut refused = open(&world, &["--agent", "sh", "--cap", "5"]);
+    assert_eq!(refused.end(), 2, "{}", refused.screen());
+    refused.wait_written("keeps its options", 1);
+    let id = world.only_fleet();
+    let mut refused = open(&world, &["--fleet", &id, "--agent", "sh", "--cap", "5"]);
+    assert_eq!(refused.end(), 2, "{}", refused.screen());
+    refused.wait_written("keeps its options", 1);
+    let same = open_ready(&world, &["--agent", "sh", "--cap", "7"]);
+    assert_eq!(world.fleets().len(), 1);
+    drop((first, same));
+    clean_up(&world);
+}
+
 #[test]
 fn a_draft_outlives_a_killed_screen_and_is_private() {
     let world = World::new();

@@ -27,13 +27,13 @@ impl TaskMaker for Maker {
         Vec::new()
     }
 
-    fn split(&self, draft: &str, _options: &TaskOptions) -> Vec<String> {
+    fn count(&self, draft: &str, _options: &TaskOptions) -> usize {
         assert!(!draft.contains("boom"), "the draft says boom");
-        vec![draft.to_owned()]
+        1
     }
 
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {
-        drop(self.split(draft, options));
+        self.count(draft, options);
         Made::default()
     }
 }

@@ -35,7 +35,7 @@ fn state(world: &World) -> StateDir {
 }
 
 fn new_fleet(world: &World, options: FleetOptions) -> FleetDir {
-    find_or_make(&state(world), &world.work(), options, Vec::new(), true).unwrap()
+    find_or_make(&state(world), &world.work(), options, Vec::new(), true).unwrap().dir
 }
 
 fn connector(world: &World, dir: &FleetDir, linger: Duration) -> Connector {

@@ -4,9 +4,9 @@
 
 use super::task::{Defaults, Refusal};
 use super::{Kinds, PlannedTask, Surroundings};
+use crate::adapters;
 use crate::cli::arguments::TaskArguments;
 use crate::cli::sources::draft_entries;
-use crate::core::AgentKind;
 
 /// Most problems that are told of one draft: more than anybody reads, and a list of thousands may have one each.
 const MOST_PROBLEMS: usize = 100;
@@ -42,13 +42,8 @@ pub struct Drafted {
 
 impl Template {
     /// Says whether tasks of this template are prompts, which separators cut; what has no known kind is one.
-    pub fn is_prompt(&self, kinds: &Kinds<'_>) -> bool {
-        match &self.options.agent {
-            Some(kind) => {
-                (kinds.traits)(&AgentKind(kind.clone())).is_none_or(|traits| traits.prompt)
-            }
-            None => self.after.is_empty(),
-        }
+    pub fn is_prompt(&self) -> bool {
+        self.options.agent.as_deref().map_or(self.after.is_empty(), adapters::is_prompt)
     }
 }
 
@@ -59,7 +54,7 @@ pub fn drafted(
     kinds: &Kinds<'_>,
     around: &Surroundings<'_>,
 ) -> Drafted {
-    let entries = match draft_entries(draft, template.is_prompt(kinds)) {
+    let entries = match draft_entries(draft, template.is_prompt()) {
         Ok(entries) => entries,
         Err(error) => {
             let sentence = format!("the list of tasks {}", error.what);

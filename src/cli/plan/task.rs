@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use super::{Kinds, PlannedTask, Surroundings};
+use crate::adapters::COMMAND;
 use crate::cli::arguments::TaskArguments;
 use crate::cli::nearest::hint;
 use crate::cli::sources::{Entry, Place};
@@ -12,8 +13,6 @@ use crate::cli::validate::check_text;
 use crate::core::{AgentKind, Task};
 use crate::words::plain_text::{cut_graphemes, one_line};
 
-/// Kind of a task that brings its own command line.
-const COMMAND: &str = "command";
 /// What stands for the task in a command line.
 const TASK_WORD: &str = "{task}";
 

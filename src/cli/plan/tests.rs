@@ -195,7 +195,7 @@ fn the_number_of_agents_at_once_is_small_unless_it_is_given_and_it_is_shown() {
     let shown = |words: &[&str]| {
         let mut first = snapshot(1, vec![row(1)]);
         first.header.max_parallel = planned(words).options.max_parallel;
-        Reporter::default().lines(&first, Style::PLAIN).remove(0)
+        Reporter::new(jiff::tz::TimeZone::UTC).lines(&first, Style::PLAIN).remove(0)
     };
     assert_eq!([1, 2, 5, 64].map(default_parallel), [2, 2, 5, 8]);
     assert!(shown(&["a b"]).contains(" - 8 at once"), "{}", shown(&["a b"]));

@@ -38,7 +38,7 @@ impl<'a> Display<'a> {
             out,
             style,
             width,
-            reporter: Reporter::default(),
+            reporter: Reporter::new(jiff::tz::TimeZone::system()),
             shown: String::new(),
             shown_width: 0,
             silent: false,

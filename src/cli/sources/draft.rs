@@ -26,17 +26,6 @@ pub fn draft_entries(draft: &str, is_prompt: bool) -> Result<Vec<Entry>, InputEr
     Ok((1..).zip(parts(draft, is_prompt)).map(entry).collect())
 }
 
-/// Returns the texts of the tasks of a draft, unchecked; a list of JSON with a mistake in it is one text.
-pub fn draft_texts(draft: &str, is_prompt: bool) -> Vec<String> {
-    if is_list(draft)
-        && let Ok(entries) = json::entries("draft", draft)
-    {
-        let text = |entry: Entry| entry.task.or_else(|| Some(entry.cmd?.join(" ")));
-        return entries.into_iter().filter_map(text).collect();
-    }
-    parts(draft, is_prompt).into_iter().map(|(_, text)| text.to_owned()).collect()
-}
-
 fn is_list(draft: &str) -> bool {
     draft.trim_start().starts_with('[') && sniff(draft) == Format::Json
 }
@@ -114,8 +103,6 @@ mod tests {
             .map(|entry| (entry.place.line().unwrap(), entry.task.as_deref().unwrap()))
             .collect();
         assert_eq!(found, expected, "{draft:?}");
-        let texts: Vec<&str> = expected.iter().map(|(_, text)| *text).collect();
-        assert_eq!(draft_texts(draft, is_prompt), texts, "{draft:?}");
         for (number, entry) in (1..).zip(&entries) {
             assert!(matches!(entry.place, Place::Draft { number: its, .. } if its == number));
         }

@@ -181,7 +181,7 @@ fn a_queue_that_was_found_waiting_waits_for_the_owners_word() {
     let since = Moment(7);
     let (now, options) = (Moment(1_000_000), options(1, None));
     drop(story.fleet.resume(now, options));
-    let held = story.fleet.hold_again(now, &Hold::Back(since));
+    let held = story.fleet.hold_back(now, since);
     assert_eq!(held, [Effect::Record(Record::HeldBack(since))]);
     drop(story.fleet.observe(now, Event::NeverBegan(A1)));
     assert_eq!(story.fleet.settle_resumed(now), []);

@@ -89,7 +89,7 @@ pub(super) fn read_spec(dir: &AgentDir) -> Result<Spec, String> {
 
 /// Starts the agent. An error is a clause for people.
 pub(super) fn spawn(dir: &AgentDir, spec: &Spec) -> Result<Agent, String> {
-    let stored = stored_environment(dir)?;
+    let stored = dir.stored_env()?;
     let out = open_output(dir, &dir.out())?;
     let err = open_output(dir, &dir.err())?;
     restore_nofile(spec);
@@ -114,21 +114,6 @@ pub(super) fn agent_path(spec: &Spec, stored: &BTreeMap<String, String>) -> Opti
     let given = stored.get("PATH").or_else(|| spec.env.get("PATH")).map(OsString::from);
     let is_removed = spec.env_remove.iter().any(|name| name == "PATH");
     given.or_else(|| std::env::var_os("PATH").filter(|_| !is_removed))
-}
-
-/// Reads the values given with `--env K=V`.
-pub(super) fn stored_environment(dir: &AgentDir) -> Result<BTreeMap<String, String>, String> {
-    let why = match read_guarded(&dir.env()) {
-        Ok(Found::Nothing) => return Ok(BTreeMap::new()),
-        Ok(Found::Bytes(json)) => match serde_json::from_slice(&json) {
-            Ok(values) => return Ok(values),
-            // The error itself could quote a value.
-            Err(_) => "it is torn".to_owned(),
-        },
-        Ok(Found::Foreign) => "it is no file".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    Err(format!("the stored environment {} cannot be read: {why}", dir.env().display()))
 }
 
 /// Builds the second exec, which reports on its standard input.

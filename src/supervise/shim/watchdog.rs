@@ -218,7 +218,7 @@ impl Watchdog<'_> {
         match exec::parse_report(&self.reported) {
             None => self.note_started(),
             Some((step, error)) => {
-                let stored = start::stored_environment(self.dir).unwrap_or_default();
+                let stored = self.dir.stored_env().unwrap_or_default();
                 let path = start::agent_path(self.spec, &stored);
                 let why = refusal::sentence(step, &error, self.spec, path.as_deref());
                 if let Some(running) = self.running.take() {

@@ -319,7 +319,7 @@ fn reason(agents: &Agents, area: Rect, buffer: &mut Buffer, world: &World) {
     let theme = world.theme;
     let header = &world.snapshot.header;
     let place = agents.order.queue.get(&agent.id).copied();
-    let sentence = why::sentence(agent, header, world.clock(), place);
+    let sentence = why::sentence(agent, header, world.clock(), place, &world.zone);
     let text = format!("{} {sentence}", agent.id);
     let width = usize::from(area.width.saturating_sub(2));
     let text = theme.words.text(&text);

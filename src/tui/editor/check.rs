@@ -62,7 +62,7 @@ impl Check {
         };
         let is_small = draft.len() <= SMALL;
         if is_small || is_due || self.count == 0 {
-            self.count = maker.split(&draft, options).len();
+            self.count = maker.count(&draft, options);
         }
         if is_due || (is_small && !self.problems.is_empty()) {
             self.problems = maker.make(&draft, options).problems;

@@ -293,7 +293,7 @@ fn changed_task(task: &Task, text: &str, world: &World) -> Result<Task, Vec<Prob
     let text = clean(text).trim().to_owned();
     let options = options_of(task);
     // A text with lines that separate tasks in a draft stays one task, since it is one row of the queue.
-    if world.maker.split(&text, &options).len() <= 1 {
+    if world.maker.count(&text, &options) <= 1 {
         let made = world.maker.make(&text, &options);
         if !made.problems.is_empty() {
             return Err(made.problems);

@@ -3,13 +3,12 @@
 //! What may go here: those words. What may not: drawing them.
 
 use super::Editor;
+use crate::adapters::{COMMAND, is_prompt};
 use crate::tui::keymap::{Action, KEYMAP};
 use crate::tui::world::World;
 use crate::words::plain_text::{cut_cells, one_line};
 use crate::words::why;
 
-/// Kind of tasks that bring their own command line, whose program is named instead.
-const COMMAND: &str = "command";
 /// Most cells of a program's name.
 const PROGRAM: usize = 24;
 
@@ -24,8 +23,10 @@ impl Editor {
         if kind.is_empty() || known.is_some_and(|known| !known.is_installed) {
             return self.hint_without_kind(&kind);
         }
-        let is_prompt = known.map_or(world.options.kind != COMMAND, |known| known.is_prompt);
+        let is_prompt =
+            known.map_or_else(|| is_prompt(&world.options.kind), |known| known.is_prompt);
         let enter = key(Action::Dispatch);
+        // The program of a command line that was given is named instead of its kind.
         let given = world.options.command.as_ref().filter(|_| world.options.kind == COMMAND);
         let first = if let Some(program) = given.and_then(|command| command.first()) {
             let program = cut_cells(&why::head(last_part(program)), PROGRAM);

@@ -6,6 +6,7 @@ use super::Content;
 use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
 use crate::core::{Phase, Reply, Row};
+use crate::journal::to_type;
 use crate::runtime::Gone;
 use crate::tui::keymap::{Action, Place};
 use crate::tui::message::{Asked, Request};
@@ -13,7 +14,7 @@ use crate::tui::session::Left;
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::World;
-use crate::words::plain_text::{count, cut_graphemes, one_line};
+use crate::words::plain_text::{count, headline, one_line};
 use crate::words::time_text;
 
 /// Cells that its lines want.
@@ -170,11 +171,11 @@ fn write_question(writer: &mut Writer, world: &World) {
         }
         (_, _) => "all go on without this screen".to_owned(),
     };
-    let on = format!("{goes_on}\nfleet attach {fleet} comes back");
+    let on = format!("{goes_on}\n{} comes back", to_type(format_args!("attach {fleet}")));
     writer.field("leave", &on, Tone::Plain);
     let mut stop = "what runs is ended; the screen stays until it has".to_owned();
     if queued > 0 {
-        stop = format!("{stop}\nfleet resume {fleet} starts what waits");
+        stop = format!("{stop}\n{} starts what waits", to_type(format_args!("resume {fleet}")));
     }
     writer.field("stop all", &stop, Tone::Plain);
 }
@@ -189,8 +190,7 @@ fn write_stopping(writer: &mut Writer, world: &World) {
     writer.text(&format!("stopping {}:", count(live.len(), "agent")), Tone::Warning);
     writer.gap();
     for row in live {
-        let head: String = row.task.text.chars().take(GOAL * 16).collect();
-        let goal = cut_graphemes(&clean(world, &head), GOAL);
+        let goal = world.theme.words.text(&headline(&row.task.text, GOAL));
         let glyph = world.theme.words.glyph(row.status);
         let state = match &row.phase {
             Phase::Stopping(_, since) => {

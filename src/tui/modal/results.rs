@@ -17,7 +17,7 @@ use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::{Connection, World};
 use crate::words::changed_files::changed_files;
-use crate::words::plain_text::{count, cut_graphemes, thousands};
+use crate::words::plain_text::{count, headline, thousands};
 use crate::words::results::{common_cause, error, rows_of, status_word};
 use crate::words::status_line::money;
 use crate::words::{time_text, why};
@@ -224,7 +224,7 @@ fn write_head(writer: &mut Writer, view: &BatchView, rows: &[&Row], world: &Worl
 fn write_agent(writer: &mut Writer, row: &Row, cause_told: bool, world: &World) {
     let words = world.theme.words;
     let truncated = row.end.as_ref().is_some_and(|end| end.truncated);
-    let goal = cut_graphemes(&why::head(&row.task.text), GOAL);
+    let goal = headline(&row.task.text, GOAL);
     let tone = match row.status {
         Status::Ended(Outcome::Done) if truncated => Tone::Warning,
         Status::Ended(Outcome::Done) => Tone::Good,

@@ -2,12 +2,12 @@
 //!
 //! What may go here: lines about money and the queue, and how a question came to its end. What may not: keys, geometry.
 
-use super::super::writer::{Writer, clean};
+use super::super::writer::Writer;
 use crate::core::{CostStatus, Header, Hold, NanoUsd, Question, Snapshot, Status};
 use crate::tui::header::{in_cents, pace, until_cap};
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
-use crate::words::plain_text::{count, cut_graphemes, one_line};
+use crate::words::plain_text::{count, headline, one_line};
 use crate::words::report_line::exact;
 use crate::words::status_line::money;
 
@@ -97,8 +97,7 @@ pub(super) fn write_next(writer: &mut Writer, world: &World) {
     let queue = &world.snapshot.queue;
     let mut name = "next";
     for row in queue.iter().take(NAMED).filter_map(|id| world.row(*id)) {
-        let head: String = row.task.text.chars().take(GOAL * 16).collect();
-        let goal = cut_graphemes(&clean(world, &head), GOAL);
+        let goal = world.theme.words.text(&headline(&row.task.text, GOAL));
         writer.field_line(name, &format!("{} {goal}", row.id), Tone::Dim);
         name = "";
     }

@@ -8,6 +8,7 @@ use super::super::writer::{Writer, clean};
 use crate::core::{
     CostStatus, End, Leftovers, Moment, Outcome, Phase, ProcessEnd, Row, Status, Task,
 };
+use crate::journal::quoted;
 use crate::runtime::summary::AgentFiles;
 use crate::tui::message::Facts;
 use crate::tui::theme::Tone;
@@ -48,7 +49,7 @@ fn write_state(writer: &mut Writer, row: &Row, world: &World) {
     // Of an agent that is over, the lines below tell the rest of the sentence.
     let state = match row.status {
         Status::Ended(_) => why::state(row, world.clock(), None, false),
-        _ => why::sentence(row, &snapshot.header, world.clock(), place),
+        _ => why::sentence(row, &snapshot.header, world.clock(), place, &world.zone),
     };
     writer.field("state", &state, tone);
     if let Phase::InTool { tool, text, .. } = &row.phase {
@@ -158,7 +159,7 @@ fn exit(end: &End) -> String {
         Some(ProcessEnd::Lost) => parts.push("lost: its end was not recorded".to_owned()),
         None => parts.push("it never ran".to_owned()),
     }
-    parts.extend(end.reason.map(|reason| reason.as_str().replace('_', " ")));
+    parts.extend(end.reason.map(|reason| why::spoken(reason.as_str())));
     if end.escalated {
         parts.push("had to be killed".to_owned());
     }
@@ -289,16 +290,4 @@ fn shown(text: &str, whole: &Path) -> String {
             )
         }
     }
-}
-
-/// Returns an argument as it would be typed in a shell.
-fn quoted(argument: &str) -> String {
-    let is_plain = |character: char| {
-        character.is_alphanumeric()
-            || matches!(character, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '@' | '+')
-    };
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
 }
