@@ -18,7 +18,7 @@ use super::{Closing, LineReader, ReaderStart, Seen};
 pub use in_words::{Words, in_words};
 
 /// How each line of the protocol begins.
-const MARK: &[u8] = b"{\"fleet\":";
+pub(crate) const MARK: &[u8] = b"{\"fleet\":";
 /// Most of one text for the transcript, in bytes.
 const TEXT_BYTES: usize = 64 * 1024;
 /// Most characters of an id or a role.

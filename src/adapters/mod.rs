@@ -27,6 +27,7 @@ use std::sync::Arc;
 use crate::core::{AgentKind, Fact, KindTraits, Task};
 
 pub use invocation::{Input, Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
+pub(crate) use line_protocol::MARK as PROTOCOL_MARK;
 pub use line_protocol::{ProtocolReader, Words, in_words};
 pub use prices::{Price, Prices};
 pub use text::{last_error_line, one_line};

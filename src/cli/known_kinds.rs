@@ -1,7 +1,8 @@
 //! The agent kinds of this version, as plans ask about them.
 
-use super::plan::{Kinds, RealKind, is_on_path};
+use super::plan::{Kinds, RealKind};
 use crate::adapters::{self, Place};
+use crate::supervise::is_on_path;
 
 /// Programs that are looked for when no kind is named, in this order. `sh` is never among them.
 const REAL: [RealKind<'static>; 1] =

@@ -16,7 +16,7 @@ use crate::core::{FleetOptions, OnCap, Task};
 use crate::words::plain_text::one_line;
 
 pub use draft::{DraftProblem, Drafted, Template, drafted};
-pub use kinds::{Kinds, RealKind, is_on_path};
+pub use kinds::{Kinds, RealKind};
 
 /// Fewest and most agents at once when nothing is said: one alone wastes the machine, and more than these are for
 /// the owner to decide.

@@ -4,7 +4,9 @@
 
 use crate::core::{CostStatus, Outcome, Row, Snapshot, Status};
 use crate::words::changed_files::{ChangedFile, changed_files};
-use crate::words::plain_text::{count, cut_cells, cut_graphemes, fit, one_line, thousands};
+use crate::words::plain_text::{
+    count, cut_cells, cut_graphemes, fit, headline, one_line, thousands,
+};
 use crate::words::status_line::money;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
@@ -74,8 +76,7 @@ impl Columns {
 
 fn table_row(row: &Row, snapshot: &Snapshot, style: Style, columns: &Columns) -> String {
     let elapsed = row.elapsed(snapshot.at);
-    let head: String = row.task.text.chars().take(TASK * 16).collect();
-    let task = style.text(&cut_cells(&one_line(&head), columns.task));
+    let task = style.text(&cut_cells(&headline(&row.task.text, TASK), columns.task));
     let mut cells =
         vec![fit(&row.id.to_string(), 5), fit(&task, columns.task), fit(&word(row.status), 11)];
     if columns.badge {

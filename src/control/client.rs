@@ -20,6 +20,7 @@ use super::protocol::{
     VersionGap, Welcome, too_long,
 };
 use super::rebuild::{Gap, Rebuild};
+use super::socket::Socket;
 use crate::core::{FleetId, Refusal, Reply, Snapshot};
 use crate::journal::FleetDir;
 use crate::runtime::{Asked, FleetHandle, HostEnd, channel};
@@ -95,9 +96,9 @@ impl ConnectError {
 /// Connects to the host of a fleet and waits for the whole first snapshot. Must be called inside a loop, which drives
 /// the connection from then on.
 pub async fn connect(dir: &FleetDir) -> Result<Connected, ConnectError> {
-    let (stream, path) = reach(dir).await?;
+    let (socket, path) = reach(dir).await?;
     let mut wire = Wire {
-        stream,
+        socket,
         reader: LineReader::new(),
         writer: LineWriter::default(),
         fleet: dir.id().clone(),
@@ -115,7 +116,7 @@ pub async fn connect(dir: &FleetDir) -> Result<Connected, ConnectError> {
 }
 
 /// Connects to the first socket behind which somebody of this user listens.
-async fn reach(dir: &FleetDir) -> Result<(UnixStream, PathBuf), ConnectError> {
+async fn reach(dir: &FleetDir) -> Result<(Socket, PathBuf), ConnectError> {
     let own = rustix::process::geteuid().as_raw();
     // What is wrong with one place says nothing of the next.
     let mut trouble = None;
@@ -126,7 +127,10 @@ async fn reach(dir: &FleetDir) -> Result<(UnixStream, PathBuf), ConnectError> {
         let Ok(reachable) = Reachable::new(&path) else { continue };
         match UnixStream::connect(reachable.path()).await {
             Ok(stream) => match stream.peer_cred() {
-                Ok(peer) if peer.uid() == own => return Ok((stream, path)),
+                Ok(peer) if peer.uid() == own => match Socket::new(stream) {
+                    Ok(socket) => return Ok((socket, path)),
+                    Err(error) => failed(error),
+                },
                 Ok(_) => {}
                 Err(error) => failed(error),
             },
@@ -154,7 +158,7 @@ fn is_nobody(error: &io::Error) -> bool {
 
 /// A connection before and after the greeting.
 struct Wire {
-    stream: UnixStream,
+    socket: Socket,
     reader: LineReader,
     writer: LineWriter,
     fleet: FleetId,
@@ -168,7 +172,7 @@ impl Wire {
     async fn greet(&mut self) -> Result<Welcome, ConnectError> {
         self.writer.push(&Hello::own());
         // A host that has no room says so without having listened, so what matters is what it answers.
-        let _ = self.writer.write_all(&self.stream).await;
+        let _ = self.writer.write_all(&self.socket).await;
         let line = self.line(GREETING_BYTES).await?;
         let greeting: Greeting =
             serde_json::from_slice(&line).map_err(|error| self.strange(&error.to_string()))?;
@@ -206,7 +210,7 @@ impl Wire {
     }
 
     async fn line(&mut self, most: usize) -> Result<Vec<u8>, ConnectError> {
-        match self.reader.next(&self.stream, most).await {
+        match self.reader.next(&self.socket, most).await {
             Ok(Next::Line(line)) => Ok(line),
             // A host that goes with something unread resets the connection.
             Ok(Next::Closed) | Err(_) => Err(ConnectError::Closed(self.fleet.clone())),
@@ -229,7 +233,7 @@ impl Wire {
         loop {
             let is_free = self.writer.is_empty();
             tokio::select! {
-                wrote = self.writer.write_some(&self.stream), if !is_free => {
+                wrote = self.writer.write_some(&self.socket), if !is_free => {
                     // What the host still has to say comes before its end.
                     if wrote.is_err() {
                         self.writer = LineWriter::default();
@@ -242,7 +246,7 @@ impl Wire {
                     }
                     None => return,
                 },
-                next = self.reader.next(&self.stream, SERVER_LINE_BYTES) => {
+                next = self.reader.next(&self.socket, SERVER_LINE_BYTES) => {
                     let Ok(Next::Line(line)) = next else { return };
                     let Some(why) = take(&line, &mut rebuild, &mut open, &end) else { continue };
                     farewell.send_replace(Some(why));

@@ -4,8 +4,8 @@
 
 use std::io;
 
+use super::socket::Socket;
 use serde::Serialize;
-use tokio::net::UnixStream;
 
 /// Bytes read at once.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -46,7 +46,7 @@ impl LineReader {
     }
 
     /// Waits for the next line of at most `most` bytes.
-    pub(super) async fn next(&mut self, stream: &UnixStream, most: usize) -> io::Result<Next> {
+    pub(super) async fn next(&mut self, socket: &Socket, most: usize) -> io::Result<Next> {
         loop {
             // Somebody who always has one more line must not keep others from their turn.
             tokio::task::consume_budget().await;
@@ -66,15 +66,11 @@ impl LineReader {
             if self.buffer.len() > most {
                 return Ok(Next::TooLong);
             }
-            stream.readable().await?;
-            match stream.try_read(&mut self.piece) {
-                Ok(0) => return Ok(Next::Closed),
-                Ok(count) => {
-                    self.buffer.extend_from_slice(self.piece.get(..count).unwrap_or_default());
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+            let count = socket.read_some(&mut self.piece).await?;
+            if count == 0 {
+                return Ok(Next::Closed);
             }
+            self.buffer.extend_from_slice(self.piece.get(..count).unwrap_or_default());
         }
     }
 }
@@ -110,24 +106,16 @@ impl LineWriter {
     }
 
     /// Waits until some of it has been written.
-    pub(super) async fn write_some(&mut self, stream: &UnixStream) -> io::Result<()> {
-        loop {
-            stream.writable().await?;
-            match stream.try_write(self.bytes.get(self.written..).unwrap_or_default()) {
-                Ok(count) => {
-                    self.written += count;
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
+    pub(super) async fn write_some(&mut self, socket: &Socket) -> io::Result<()> {
+        self.written +=
+            socket.write_some(self.bytes.get(self.written..).unwrap_or_default()).await?;
+        Ok(())
     }
 
     /// Waits until all of it has been written.
-    pub(super) async fn write_all(&mut self, stream: &UnixStream) -> io::Result<()> {
+    pub(super) async fn write_all(&mut self, socket: &Socket) -> io::Result<()> {
         while !self.is_empty() {
-            self.write_some(stream).await?;
+            self.write_some(socket).await?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod protocol;
 mod rebuild;
 mod serve;
 mod server;
+mod socket;
 
 pub use client::{ConnectError, Connected, connect};
 pub use listener::{ListenError, Listener};

@@ -12,6 +12,7 @@ use super::listener::Listener;
 use super::presence::Presence;
 use super::protocol::Hosting;
 use super::server::{Parting, Visit, attend};
+use super::socket::Socket;
 use crate::core::{Moment, Snapshot};
 use crate::runtime::{Clock, FleetHandle};
 
@@ -117,13 +118,15 @@ impl Server {
         if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
             return;
         }
+        // A system without room for it has none for a client.
+        let Ok(socket) = Socket::new(stream) else { return };
         if self.clients.len() >= CLIENTS {
             let why = format!("this fleet's host has {CLIENTS} clients already: close one of them");
-            self.part(Some(Parting::refusal(stream, &why)));
+            self.part(Some(Parting::refusal(socket, &why)));
             return;
         }
         let (handle, presence) = (self.handle.clone(), self.presence.clone());
-        self.clients.spawn(attend(stream, handle, self.hosting.clone(), presence));
+        self.clients.spawn(attend(socket, handle, self.hosting.clone(), presence));
     }
 
     /// Takes note of the end of a connection.

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use tokio::net::UnixStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -19,6 +18,7 @@ use super::protocol::{
     Answered, CLIENT_LINE_BYTES, ClientLine, GREETING_BYTES, Greeting, Hello, Hosting, Say,
     too_long,
 };
+use super::socket::Socket;
 use crate::core::Reply;
 use crate::runtime::{FleetHandle, Gone};
 
@@ -43,13 +43,13 @@ pub(super) enum Visit {
 /// Last words, and whom they are for.
 #[derive(Debug)]
 pub(super) struct Parting {
-    stream: UnixStream,
+    socket: Socket,
     writer: LineWriter,
 }
 
 /// A client and what is on its way to and from it.
 struct Connection {
-    stream: UnixStream,
+    socket: Socket,
     reader: LineReader,
     writer: LineWriter,
     feed: Feed,
@@ -62,28 +62,28 @@ type Told = (u64, Result<Reply, Gone>);
 
 impl Parting {
     /// Refuses a connection with a sentence.
-    pub(super) fn refusal(stream: UnixStream, why: &str) -> Self {
+    pub(super) fn refusal(socket: Socket, why: &str) -> Self {
         let mut writer = LineWriter::default();
         writer.push(&Greeting::refused(why));
-        Self { stream, writer }
+        Self { socket, writer }
     }
 
     /// Waits until the words were taken, or nobody can be expected to any more.
     pub(super) async fn say(mut self) {
         // Somebody who does not listen needs to hear nothing.
-        let _ = timeout(PARTING, self.writer.write_all(&self.stream)).await;
+        let _ = timeout(PARTING, self.writer.write_all(&self.socket)).await;
     }
 }
 
 /// Serves one connection to its end.
 pub(super) async fn attend(
-    stream: UnixStream,
+    socket: Socket,
     handle: FleetHandle,
     hosting: Hosting,
     presence: Presence,
 ) -> Visit {
     let mut connection = Connection {
-        stream,
+        socket,
         reader: LineReader::new(),
         writer: LineWriter::default(),
         feed: Feed::default(),
@@ -94,7 +94,7 @@ pub(super) async fn attend(
             Ok(why) => Visit::Left(why.map(|why| connection.part(&why))),
             Err(_) => Visit::Left(None),
         },
-        Ok(Ok(Err(why))) => Visit::Stranger(Some(Parting::refusal(connection.stream, &why))),
+        Ok(Ok(Err(why))) => Visit::Stranger(Some(Parting::refusal(connection.socket, &why))),
         Ok(Err(_)) | Err(_) => Visit::Stranger(None),
     }
 }
@@ -106,7 +106,7 @@ impl Connection {
         hosting: Hosting,
         presence: &Presence,
     ) -> io::Result<Result<Seat, String>> {
-        let hello = match self.reader.next(&self.stream, GREETING_BYTES).await? {
+        let hello = match self.reader.next(&self.socket, GREETING_BYTES).await? {
             Next::Line(line) => serde_json::from_slice::<Hello>(&line).ok(),
             Next::TooLong => None,
             Next::Closed => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -120,7 +120,7 @@ impl Connection {
         }
         let hosting = Hosting { away_since: presence.away_since(), ..hosting };
         self.writer.push(&Greeting::welcome(hosting));
-        self.writer.write_all(&self.stream).await?;
+        self.writer.write_all(&self.socket).await?;
         Ok(Ok(presence.enter()))
     }
 
@@ -136,7 +136,7 @@ impl Connection {
             }
             let is_free = self.writer.is_empty();
             tokio::select! {
-                wrote = self.writer.write_some(&self.stream), if !is_free => {
+                wrote = self.writer.write_some(&self.socket), if !is_free => {
                     wrote?;
                     stalled = Instant::now() + STALL;
                 }
@@ -154,7 +154,7 @@ impl Connection {
                     Ok(snapshot) => self.feed.begin(snapshot),
                     Err(Gone) => return Ok(None),
                 },
-                next = self.reader.next(&self.stream, CLIENT_LINE_BYTES),
+                next = self.reader.next(&self.socket, CLIENT_LINE_BYTES),
                     if asks.len() + self.replies.len() < ASKS =>
                 {
                     match next? {
@@ -191,7 +191,7 @@ impl Connection {
 
     fn part(mut self, why: &str) -> Parting {
         self.writer.push(&Say::Dropped(why));
-        Parting { stream: self.stream, writer: self.writer }
+        Parting { socket: self.socket, writer: self.writer }
     }
 }
 

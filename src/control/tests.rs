@@ -14,6 +14,7 @@ use super::protocol::{
     Answered, CLIENT_LINE_BYTES, Change, Greeting, Hello, PROTOCOL, SERVER_LINE_BYTES, ServerLine,
 };
 use super::rebuild::Rebuild;
+use super::socket::Socket;
 use super::*;
 use crate::core::testing::{end, row, snapshot};
 use crate::core::{
@@ -34,7 +35,7 @@ struct Table {
 
 /// A connection that speaks whatever the test says.
 struct Raw {
-    stream: UnixStream,
+    socket: Socket,
     reader: LineReader,
 }
 
@@ -78,8 +79,8 @@ impl Table {
 
     async fn raw(&self) -> Raw {
         let path = self.dir.read_file().unwrap().socket.expect("it is named in fleet.json");
-        let stream = UnixStream::connect(path).await.unwrap();
-        Raw { stream, reader: LineReader::new() }
+        let socket = Socket::new(UnixStream::connect(path).await.unwrap()).unwrap();
+        Raw { socket, reader: LineReader::new() }
     }
 
     /// A client that has greeted and reads nothing more.
@@ -102,15 +103,13 @@ impl Raw {
     async fn say(&mut self, message: &impl serde::Serialize) {
         let mut writer = LineWriter::default();
         writer.push(message);
-        writer.write_all(&self.stream).await.unwrap();
+        writer.write_all(&self.socket).await.unwrap();
     }
 
     async fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            self.stream.writable().await.unwrap();
-            match self.stream.try_write(bytes) {
+            match self.socket.write_some(bytes).await {
                 Ok(count) => bytes = &bytes[count..],
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 // Who is sent away is not listened to.
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return,
                 Err(error) => panic!("{error}"),
@@ -119,7 +118,7 @@ impl Raw {
     }
 
     async fn line(&mut self) -> Option<Vec<u8>> {
-        match self.reader.next(&self.stream, SERVER_LINE_BYTES).await {
+        match self.reader.next(&self.socket, SERVER_LINE_BYTES).await {
             Ok(Next::Line(line)) => Some(line),
             Ok(Next::Closed) | Err(_) => None,
             Ok(Next::TooLong) => panic!("too long"),
@@ -404,7 +403,7 @@ async fn an_old_client_and_a_new_host_part_with_one_sentence_and_the_reverse() {
     let newer = tokio::net::UnixListener::bind(dir.path().join("control.sock")).unwrap();
     let host = async {
         let (stream, _) = newer.accept().await.unwrap();
-        let mut raw = Raw { stream, reader: LineReader::new() };
+        let mut raw = Raw { socket: Socket::new(stream).unwrap(), reader: LineReader::new() };
         raw.write(b"{\"fleet_control\":2,\"version\":\"0.3.0\",\"salve\":[]}\n").await;
         pending::<()>().await;
     };

@@ -368,3 +368,12 @@ pub struct Snapshot {
     /// The open cap question.
     pub question: Option<Question>,
 }
+
+impl Snapshot {
+    /// Returns the row of an agent.
+    pub fn row(&self, id: AgentId) -> Option<&Arc<Row>> {
+        // Numbers are given in order, so the row is at its place; were one missing, it would be before that.
+        let place = self.rows.binary_search_by_key(&id, |row| row.id).ok()?;
+        self.rows.get(place)
+    }
+}

@@ -68,8 +68,8 @@ pub(crate) fn end(mut row: Row, outcome: Outcome, error: &str) -> Row {
     row
 }
 
-/// A snapshot of these rows with numbers that agree with them.
-pub(crate) fn snapshot(revision: u64, rows: Vec<Row>) -> Snapshot {
+/// A snapshot of these rows, in the order of their numbers, with totals that agree with them.
+pub(crate) fn snapshot(revision: u64, mut rows: Vec<Row>) -> Snapshot {
     let number = |test: &dyn Fn(Status) -> bool| {
         u32::try_from(rows.iter().filter(|row| test(row.status)).count()).unwrap()
     };
@@ -103,6 +103,8 @@ pub(crate) fn snapshot(revision: u64, rows: Vec<Row>) -> Snapshot {
             }),
         }
     }
+    let queue = rows.iter().filter(|row| row.status == Status::Queued).map(|row| row.id).collect();
+    rows.sort_by_key(|row| row.id);
     let all_done = running == 0 && queued == 0;
     Snapshot {
         revision,
@@ -137,7 +139,7 @@ pub(crate) fn snapshot(revision: u64, rows: Vec<Row>) -> Snapshot {
             idle: all_done,
             all_done,
         },
-        queue: rows.iter().filter(|row| row.status == Status::Queued).map(|row| row.id).collect(),
+        queue,
         rows: rows.into_iter().map(Arc::new).collect(),
         batches,
         question: None,

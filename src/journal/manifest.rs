@@ -68,15 +68,9 @@ impl Manifest {
     /// Makes the manifest of a batch as it stands in a snapshot.
     pub fn of(snapshot: &Snapshot, view: &BatchView, fleet_dir: &FleetDir) -> Self {
         let batch = &view.batch;
-        // Rows lie in the order of their numbers, which begin with 1 and have no gaps.
-        let rows: Vec<&Row> = batch
-            .agents
-            .iter()
-            .filter_map(|agent| {
-                let place = snapshot.rows.binary_search_by_key(agent, |row| row.id).ok()?;
-                snapshot.rows.get(place).map(AsRef::as_ref)
-            })
-            .collect();
+        let agents = batch.agents.iter();
+        let rows: Vec<&Row> =
+            agents.filter_map(|agent| snapshot.row(*agent)).map(AsRef::as_ref).collect();
         let ends: Option<Vec<Moment>> =
             rows.iter().map(|row| row.end.as_ref().map(|end| end.at)).collect();
         let context = rows.first().and_then(|row| row.task.context.as_deref());

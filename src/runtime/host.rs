@@ -26,8 +26,10 @@ use crate::tail::scan::{self, ScanWorker};
 const BATCH: usize = 256;
 /// Least time between two snapshots: a frame at 60 a second.
 const FRAME: Duration = Duration::from_millis(16);
-/// How often what grows is looked at while something runs or waits.
-const POLL: Duration = Duration::from_secs(1);
+/// How often what grows is looked at while something runs or waits: about a second, at multiples of this since the loop
+/// began. Its timer sorts what is due later at multiples of 64 and of 4,096 milliseconds, and wakes for that: what is due
+/// at such a moment itself takes one wake-up instead of two.
+const POLL: Duration = Duration::from_millis(1024);
 
 /// A fleet with everything that makes it run.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub struct Host {
     pub(super) recovering: bool,
     pub(super) stale: bool,
     pub(super) shown: Instant,
+    /// When the loop's timer began to count, or a little before.
+    pub(super) begun: Instant,
     /// Held as long as the host lives.
     pub(super) _lock: HostLock,
 }
@@ -91,7 +95,7 @@ impl Host {
     /// Runs until no door is left. Doors leave when they have seen what they waited for.
     pub async fn run(mut self) {
         let mut batch = Vec::with_capacity(BATCH);
-        let mut poll = Instant::now() + POLL;
+        let mut poll = self.next_poll();
         let mut open = true;
         while open {
             match self.wait(&mut batch, poll).await {
@@ -112,7 +116,7 @@ impl Host {
                 }
                 Woke::Tick => self.apply(Event::Tick),
                 Woke::Poll => {
-                    poll = Instant::now() + POLL;
+                    poll = self.next_poll();
                     self.look();
                     // Whoever watches can tell by it that this host lives.
                     self.stale |= self.has_running();
@@ -143,6 +147,12 @@ impl Host {
             _ = self.inbox.recv_many(batch, BATCH) => Woke::News,
             () = sleep_until(self.shown + FRAME), if self.stale => Woke::Frame,
         }
+    }
+
+    /// Returns the next moment for a look.
+    fn next_poll(&self) -> Instant {
+        let looks = self.begun.elapsed().as_millis() / POLL.as_millis() + 1;
+        self.begun + POLL * u32::try_from(looks).unwrap_or(u32::MAX)
     }
 
     /// Says whether doors were last shown something that runs.

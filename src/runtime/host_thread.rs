@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
 
 use super::handle::FleetHandle;
 use super::host::Host;
@@ -39,9 +40,10 @@ impl HostThread {
     ) -> Result<Self, StartError> {
         let (sender, receiver) = sync_channel(1);
         let thread = thread::Builder::new().name("host".to_owned()).spawn(move || {
+            let begun = Instant::now();
             let started = new_loop().map_err(StartError::Loop).and_then(|looped| {
                 let (host, handle) = looped.block_on(async { make() })?;
-                Ok((looped, host, handle))
+                Ok((looped, Host { begun, ..host }, handle))
             });
             match started {
                 Ok((looped, host, handle)) => {

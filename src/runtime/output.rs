@@ -13,7 +13,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 impl Host {
     /// Begins to read an agent's output, after what was already learned from it.
-    pub(super) fn follow(&self, id: AgentId, is_adopted: bool) {
+    pub(super) fn follow(&mut self, id: AgentId, is_adopted: bool) {
         let dir = self.agent_dir(id);
         if let Some((reader, offset)) = reader(&self.fleet, &dir, id) {
             let (out, err) = (dir.out(), dir.err());

@@ -220,6 +220,7 @@ impl Host {
             recovering: false,
             stale: true,
             shown: Instant::now(),
+            begun: Instant::now(),
             _lock: lock,
         };
         host.perform(effects);

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::roster::{KpiSummary, error, number, rounded};
 use crate::core::{AgentId, CostStatus, ProcessEnd, Row, Snapshot};
 use crate::journal::FleetStanding;
+use crate::supervise::AgentDir;
 
 /// Version of the summary's shape.
 const VERSION: u32 = 1;
@@ -29,8 +30,8 @@ pub struct AgentFiles {
 impl AgentFiles {
     /// Returns the files of an agent of the fleet in that folder.
     pub fn of(fleet_dir: &Path, id: AgentId) -> Self {
-        let dir = fleet_dir.join("agents").join(id.to_dir_name());
-        Self { out: dir.join("out"), err: dir.join("err"), transcript: dir.join("transcript.log") }
+        let dir = AgentDir::new(fleet_dir.join("agents").join(id.to_dir_name()));
+        Self { out: dir.out(), err: dir.err(), transcript: dir.transcript() }
     }
 
     /// Returns the file to read first: the account for people, or what the agent wrote where there is no account.

@@ -167,6 +167,10 @@ impl TaskMaker for DemoMaker {
         self.rules.count(draft, &self.options(options))
     }
 
+    fn read_variable(&self, word: &str) -> Result<(String, Option<String>), String> {
+        self.rules.read_variable(word)
+    }
+
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {
         let mut made = self.rules.make(draft, &self.options(options));
         made.values.clear();

@@ -15,7 +15,7 @@ use super::drafts::DraftPlace;
 use super::farewell::{exit_code, last_line};
 use super::join::{Joined, find_or_make};
 use super::link::keep_linked;
-use super::task_maker::{PlanMaker, tasks};
+use super::task_maker::{PlanMaker, missing, tasks};
 use crate::adapters::{COMMAND, known_kinds};
 use crate::cli::arguments::{Action, Arguments, RunArguments, which_fleet};
 use crate::cli::plan::{self, Plan, Surroundings};
@@ -47,13 +47,17 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
         _ => global.fleet.as_deref().map(Some),
     };
     let folder = current_folder()?;
-    let plan = make_plan(given, folder.clone())?;
+    let mut plan = make_plan(given, folder.clone())?;
+    let first = tasks(std::mem::take(&mut plan.tasks));
+    if let Some(sentence) = missing(&first, std::env::var_os("PATH").as_deref()) {
+        return Err(Failure::input(sentence));
+    }
     let state = state_dir(global)?;
     let (fleet, is_new) = if let Some(argument) = attach {
         never_inside_of_agents(depth(), "attach")?;
         let which = which_fleet(global, argument).map_err(Failure::input)?;
         let fleet = Fleet::attach(&state, fleet_to(&state, which, Purpose::Read)?.inspection()?)?;
-        fleet.refuse_tasks(&plan)?;
+        fleet.refuse_tasks(&first)?;
         (fleet, false)
     } else {
         outside_of_agents(depth(), plan.options.max_depth)?;
@@ -74,7 +78,7 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
     // Without it nothing is kept, and the screen says so when it tries.
     let _ = journal::make_dir(&drafts);
     let draft = DraftPlace::take(&drafts, &fleet.root);
-    let mut session = fleet.session(&state, given, plan, folder)?;
+    let mut session = fleet.session(&state, given, (plan, first), folder)?;
     session.draft = draft.as_ref().map(|place| place.path().to_owned());
     show(session, &fleet)
 }
@@ -145,8 +149,8 @@ impl Fleet {
     }
 
     /// Refuses tasks for a fleet that has ended.
-    fn refuse_tasks(&self, plan: &Plan) -> Result<(), Failure> {
-        if self.ended.is_none() || plan.tasks.is_empty() {
+    fn refuse_tasks(&self, first: &Made) -> Result<(), Failure> {
+        if self.ended.is_none() || first.tasks.is_empty() {
             return Ok(());
         }
         let id = self.dir.id();
@@ -176,7 +180,7 @@ impl Fleet {
         &self,
         state: &StateDir,
         given: &RunArguments,
-        plan: Plan,
+        (plan, first): (Plan, Made),
         folder: PathBuf,
     ) -> Result<Session, Failure> {
         // Somebody who attaches from elsewhere means the fleet's folder, not the one they happen to be in.
@@ -186,7 +190,6 @@ impl Fleet {
             adopt(&mut options, self.newest.as_deref());
         }
         let has_command = options.command.is_some();
-        let first = tasks(plan.tasks);
         Ok(Session {
             link: self.link.clone(),
             dir: self.dir.clone(),

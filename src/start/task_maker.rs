@@ -4,17 +4,18 @@
 //! (`cli::plan`), how anything looks.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::adapters::{COMMAND, adapter, is_prompt, known_kinds};
-use crate::cli::arguments::{EnvWord, TaskArguments};
-use crate::cli::plan::{
-    DraftProblem, Drafted, PlannedTask, Surroundings, Template, drafted, is_on_path,
-};
+use crate::adapters::{Adapter, COMMAND, adapter, is_prompt, known_kinds};
+use crate::cli::arguments::{EnvWord, TaskArguments, env_word};
+use crate::cli::plan::{DraftProblem, Drafted, PlannedTask, Surroundings, Template, drafted};
 use crate::cli::sources::draft_entries;
 use crate::cli::with_kinds;
-use crate::core::{AgentKind, Leftovers};
+use crate::core::{AgentKind, Leftovers, Task};
+use crate::supervise::is_on_path;
 use crate::tui::{KindInfo, Made, Problem, TaskMaker, TaskOptions};
+use crate::words::plain_text::one_line;
 
 /// Makes tasks for agents that work in a folder unless they are told otherwise.
 #[derive(Debug)]
@@ -61,6 +62,62 @@ impl TaskMaker for PlanMaker {
         };
         with_kinds(|kinds| to_made(drafted(draft, &template(options), kinds, &around)))
     }
+
+    fn read_variable(&self, word: &str) -> Result<(String, Option<String>), String> {
+        let EnvWord { name, value } = env_word(word)?;
+        if value.is_none() && std::env::var_os(&name).is_none() {
+            return Err(format!("is not set here (set it, or give {name}=VALUE)"));
+        }
+        Ok((name, value))
+    }
+
+    fn missing(&self, made: &Made) -> Option<String> {
+        missing(made, std::env::var_os("PATH").as_deref())
+    }
+}
+
+/// Says which program of these tasks is not there, where it was looked for and what to do, in one sentence. `path` is
+/// where programs are looked for, unless a task says otherwise.
+pub(super) fn missing(made: &Made, path: Option<&OsStr>) -> Option<String> {
+    let nothing = BTreeMap::new();
+    let values = made.values.iter().chain(std::iter::repeat(&nothing));
+    made.tasks.iter().zip(values).find_map(|(task, values)| {
+        let own = values.get("PATH").map(OsStr::new);
+        missing_for(task, own.or(path))
+    })
+}
+
+fn missing_for(task: &Task, path: Option<&OsStr>) -> Option<String> {
+    let known = adapter(&task.kind)?.program();
+    let program = known.or_else(|| task.command.as_ref()?.first().map(String::as_str))?;
+    let shown = one_line(program);
+    if program.contains('/') {
+        let is_there = task.root.join(program).exists() || program.contains("{task}");
+        let folder = one_line(&task.root.to_string_lossy());
+        let advice = "make it or correct the command";
+        return (!is_there).then(|| format!("\"{shown}\" was not found (in {folder}): {advice}"));
+    }
+    if is_on_path(program, path) || program.contains("{task}") {
+        return None;
+    }
+    let install = with_kinds(|kinds| {
+        let real = kinds.real.iter().find(|real| real.name == task.kind.0)?;
+        Some(real.install.to_owned())
+    });
+    let present: Vec<&str> = known_kinds()
+        .filter(|name| {
+            let other = adapter(&AgentKind((*name).to_owned()));
+            other.and_then(Adapter::program).is_some_and(|program| is_on_path(program, path))
+        })
+        .collect();
+    let advice = match (install, present.as_slice()) {
+        (None, _) => "install it or correct the command".to_owned(),
+        (Some(install), []) => format!("install it ({install})"),
+        (Some(install), present) => {
+            format!("install it ({install}), or take a kind that is there: {}", present.join(", "))
+        }
+    };
+    Some(format!("\"{shown}\" was not found on PATH: {advice}"))
 }
 
 /// Returns the options of the screen as the command line has them.

@@ -7,6 +7,7 @@
 mod dir;
 mod launch;
 mod life;
+mod on_path;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(not(target_os = "linux"))]
@@ -21,6 +22,7 @@ mod watch;
 pub use dir::{AgentDir, prepare, write_stop};
 pub use launch::{LaunchError, Launched, Launcher, launch, raise_nofile, reap};
 pub use life::{Life, exit_record, life, started};
+pub use on_path::is_on_path;
 pub use processes::{adopt_orphans, sweep, sweep_with_orphans};
 pub use record::{ExitRecord, Started, StoppedBy};
 pub use shim::{detach, shim_main};

@@ -232,4 +232,4 @@ impl Agents {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -5,7 +5,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Theme, Tone};
 use crate::words::plain_text::{cells, cut_cells};
@@ -89,56 +88,6 @@ pub(super) fn put_parts(buffer: &mut Buffer, row: Rect, parts: &[Part], theme: T
     x
 }
 
-/// Returns clean text in lines of at most `width` cells, broken between words where that is possible; text beyond
-/// `most` lines is cut with an ellipsis.
-pub(super) fn wrapped(text: &str, width: usize, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut taken = 0;
-    if width == 0 || most == 0 {
-        return Vec::new();
-    }
-    let mut rest = text;
-    for word in text.split_word_bounds() {
-        let wide = cells(word);
-        if taken + wide > width && !(word.trim().is_empty()) {
-            if lines.len() == most {
-                // What is left, cut to fit, is the end of the last line.
-                if let Some(last) = lines.last_mut() {
-                    let all = format!("{last}{rest}");
-                    *last = cut_cells(&all, width);
-                }
-                return lines;
-            }
-            if taken > 0 {
-                lines.push(String::new());
-                taken = 0;
-            }
-        }
-        rest = rest.get(word.len()..).unwrap_or_default();
-        if taken == 0 && word.trim().is_empty() {
-            continue;
-        }
-        for grapheme in word.graphemes(true) {
-            let wide = cells(grapheme);
-            if taken + wide > width {
-                if grapheme.trim().is_empty() || lines.len() == most {
-                    break;
-                }
-                lines.push(String::new());
-                taken = 0;
-            }
-            if let Some(last) = lines.last_mut() {
-                last.push_str(grapheme);
-            }
-            taken += wide;
-        }
-    }
-    for line in &mut lines {
-        line.truncate(line.trim_end().len());
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,27 +111,5 @@ mod tests {
         assert_eq!(texts(&fitting(parts(), 16, 3)), ["alarm", "one"]);
         assert_eq!(texts(&fitting(parts(), 2, 3)), ["alarm"]);
         assert!(fitting(vec![Part::new(1, Tone::Plain, "")], 5, 3).is_empty());
-    }
-
-    #[test]
-    fn text_is_wrapped_between_words_and_cut_with_a_mark() {
-        assert_eq!(wrapped("the quick brown fox", 9, 5), ["the quick", "brown fox"]);
-        assert_eq!(wrapped("the quick brown fox", 9, 1), ["the quic…"]);
-        assert_eq!(wrapped("abcdefghij", 4, 5), ["abcd", "efgh", "ij"]);
-        assert_eq!(wrapped("日本語 テキスト", 5, 5), ["日本", "語", "テキ", "スト"]);
-        assert_eq!(wrapped("", 4, 2), [""]);
-        assert_eq!(wrapped("abc", 0, 2), [""; 0]);
-    }
-
-    #[test]
-    fn no_line_is_wider_than_asked() {
-        let text = "in bash: 日本語 👩‍👩‍👧‍👦 e\u{301}e\u{301} a-very-long-word/without/a/place/to/break · and more";
-        for width in 2..40 {
-            for most in 1..6 {
-                let lines = wrapped(text, width, most);
-                assert!(lines.len() <= most, "{width} {most}: {lines:?}");
-                assert!(lines.iter().all(|line| cells(line) <= width), "{width}: {lines:?}");
-            }
-        }
     }
 }

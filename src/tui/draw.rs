@@ -12,7 +12,7 @@ use super::theme::Tone;
 use super::{footer, header};
 
 /// Draws everything.
-pub fn draw(model: &Model, frame: &mut Frame<'_>) {
+pub(super) fn draw(model: &Model, frame: &mut Frame<'_>) {
     let world = &model.world;
     let panes = world.panes;
     let area = frame.area();
@@ -51,9 +51,12 @@ pub fn draw(model: &Model, frame: &mut Frame<'_>) {
         footer::draw(panes.footer, buffer, world, model.place(), model.flash.as_ref());
     }
     if let Some(modal) = &model.modal {
-        caret = modal.draw(area, buffer, world);
+        caret = modal.draw(buffer, world);
     }
     if let Some(caret) = caret.filter(|caret| area.contains(*caret)) {
         frame.set_cursor_position(caret);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@ mod draw;
 mod hint;
 mod history;
 mod moves;
+mod room;
 mod text;
 mod wrap;
 
@@ -20,12 +21,12 @@ use self::attachments::Attachments;
 use self::brought::Brought;
 use self::check::Check;
 use self::dispatch::Sent;
-use self::history::History;
+use self::history::{Here, History};
 use self::text::Text;
 use self::wrap::Wrapped;
 use super::keymap::Action;
 use super::message::Request;
-use super::session::KindInfo;
+use super::session::{Dispatched, KindInfo};
 use super::theme::Tone;
 use super::wish::Wish;
 use super::world::World;
@@ -34,6 +35,9 @@ use crate::words::plain_text;
 
 /// What is said when nothing more can be typed.
 const TOO_LONG: &str = "the draft is full: dispatch it, or put the text into a file and paste that";
+
+/// Bytes of a draft at most: what is typed, and the long texts beside it. More is neither kept nor read back.
+pub(super) const MOST_DRAFT: usize = attachments::MOST_BYTES + text::MOST_BYTES;
 
 /// What Enter does.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -88,15 +92,20 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// Makes the editor with the draft and the history of the last time.
-    pub(crate) fn new(draft: &str, history: Vec<String>) -> Self {
-        let mut editor = Self { history: History::new(history), ..Self::default() };
+    /// Makes the editor with the draft of the last time; drafts that were dispatched then may come.
+    pub(crate) fn new(draft: &str, awaits_history: bool) -> Self {
+        let mut editor = Self { history: History::new(awaits_history), ..Self::default() };
         if let Some(text) = load(draft, &mut editor.attachments) {
             editor.text = text;
         }
         editor.view.follows = true;
         editor.check.touch();
         editor
+    }
+
+    /// Takes drafts that earlier screens dispatched, the oldest first.
+    pub(crate) fn take_history(&mut self, earlier: Vec<Dispatched>) {
+        self.history.take_earlier(earlier);
     }
 
     /// Does what a key means.
@@ -111,7 +120,7 @@ impl Editor {
                 let undone = self.text.undo();
                 if !undone && self.mode == Mode::New && self.history.entry().is_some() {
                     // What was done last is that an earlier draft was looked at.
-                    return self.recall(false);
+                    return self.recall(false, world);
                 }
                 return self.changed_or(undone, "nothing to undo");
             }
@@ -119,8 +128,8 @@ impl Editor {
                 let redone = self.text.redo();
                 return self.changed_or(redone, "nothing to redo");
             }
-            Action::HistoryBack => return self.recall(true),
-            Action::HistoryForward => return self.recall(false),
+            Action::HistoryBack => return self.recall(true, world),
+            Action::HistoryForward => return self.recall(false, world),
             Action::ExternalEditor => return vec![Wish::Ask(Request::EditDraft(self.whole()))],
             Action::WordLeft => {
                 let place = self.text.word_before();
@@ -162,8 +171,8 @@ impl Editor {
                 Some((_, end)) if !selects => self.go(end, false),
                 _ => self.go(self.text.after().unwrap_or(self.text.end()), selects),
             },
-            KeyCode::Up => return self.up(selects),
-            KeyCode::Down => return self.down(selects),
+            KeyCode::Up => return self.up(selects, world),
+            KeyCode::Down => return self.down(selects, world),
             KeyCode::PageUp => self.rows_down(-page, selects),
             KeyCode::PageDown => self.rows_down(page, selects),
             KeyCode::Home if jumps => self.go((0, 0), selects),
@@ -185,7 +194,7 @@ impl Editor {
         if Attachments::is_due(&text) || clean(&text) != text {
             return self.insert(&text);
         }
-        if !self.text.type_character(character) {
+        if self.is_full(text.len()) || !self.text.type_character(character) {
             return vec![Wish::Flash(TOO_LONG.to_owned(), Tone::Warning)];
         }
         self.changed();
@@ -197,14 +206,15 @@ impl Editor {
         let text = clean(text);
         let is_long =
             Attachments::is_due(&text) || self.text.bytes() + text.len() > text::MOST_BYTES;
-        let shown = match is_long.then(|| self.attachments.keep(text.clone())) {
+        let shown = match is_long.then(|| self.keep(text.clone())) {
             None => text,
             Some(Some(mark)) => mark.to_string(),
             Some(None) => {
                 return vec![Wish::Flash(attachments::FULL.to_owned(), Tone::Warning)];
             }
         };
-        if !self.text.insert(&shown) {
+        let is_full = !is_long && self.is_full(shown.len());
+        if is_full || !self.text.insert(&shown) {
             return vec![Wish::Flash(TOO_LONG.to_owned(), Tone::Warning)];
         }
         self.changed();
@@ -227,13 +237,20 @@ impl Editor {
     }
 
     /// Shows an earlier or a later draft.
-    fn recall(&mut self, is_back: bool) -> Vec<Wish> {
+    fn recall(&mut self, is_back: bool, world: &World) -> Vec<Wish> {
         if self.mode != Mode::New {
             return Vec::new();
         }
+        self.let_go();
         let attachments = &mut self.attachments;
-        if !self.history.go(is_back, &mut self.text, |draft| load(draft, attachments)) {
-            let why = if is_back { "no earlier draft" } else { "no later draft" };
+        let folder = world.folder.to_string_lossy();
+        let here = Here { folder: &folder, kind: &world.options.kind };
+        if !self.history.go(is_back, here, &mut self.text, |draft| load(draft, attachments)) {
+            let why = match is_back {
+                true if self.history.is_awaited() => "earlier drafts are still being read",
+                true => "no earlier draft",
+                false => "no later draft",
+            };
             return vec![Wish::Flash(why.to_owned(), Tone::Plain)];
         }
         self.changed();
@@ -269,23 +286,6 @@ impl Editor {
         self.check.due()
     }
 
-    /// Replaces the draft (from `$EDITOR`).
-    pub(crate) fn set_draft(&mut self, text: &str, world: &World) {
-        if world.is_read_only {
-            return;
-        }
-        self.text.go((0, 0), false);
-        let end = self.text.end();
-        self.text.go(end, true);
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        if text.is_empty() && self.text.delete_to(end) {
-            self.changed();
-        } else {
-            // Too much of it was refused by the editor that it came from already, or is the draft as it was.
-            let _ = self.insert(text);
-        }
-    }
-
     /// Rows that the draft needs at a width, without border.
     pub(crate) fn rows(&self, _width: u16) -> u16 {
         let text = self.view.wrapped.height().max(self.view.hint.len()).max(1);
@@ -297,7 +297,7 @@ impl Editor {
 fn load(draft: &str, attachments: &mut Attachments) -> Option<Text> {
     let draft = clean(draft);
     if Attachments::is_due(&draft) || draft.len() > text::MOST_BYTES {
-        return attachments.keep(draft).map(|mark| Text::new(&mark.to_string()));
+        return attachments.keep(draft, MOST_DRAFT).map(|mark| Text::new(&mark.to_string()));
     }
     Some(Text::new(&draft))
 }

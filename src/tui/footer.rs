@@ -103,6 +103,7 @@ fn asks_the_fleet(action: Action) -> bool {
         Action::Cap
             | Action::Options
             | Action::Dispatch
+            | Action::NewLine
             | Action::ToEditor
             | Action::Stop
             | Action::StopMany
@@ -151,7 +152,7 @@ mod tests {
         world.is_read_only = true;
         for place in [Place::Editor, Place::Agents, Place::Tail] {
             let line = pane(200, 1, |area, buffer| draw(area, buffer, &world, place, None));
-            for key in ["new task", "stop", "retry", "cap", "dispatch", "hold"] {
+            for key in ["new task", "new line", "stop", "retry", "cap", "dispatch", "hold"] {
                 assert!(!line.contains(key), "{key}: {line}");
             }
             assert!(line.ends_with("F1 help"), "{line}");

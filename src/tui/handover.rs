@@ -20,7 +20,7 @@ pub(crate) struct Program {
 
 /// A file that is ready for a program that gets the terminal.
 #[derive(Debug)]
-pub struct Handed {
+pub(super) struct Handed {
     pub(crate) program: Program,
     pub(crate) file: HandedFile,
 }
@@ -123,11 +123,6 @@ impl Program {
         };
         Err(HandoverError::Failed { program: self.name(), how })
     }
-}
-
-/// Says whether a program of this name is on the path; `path` is the variable's value.
-pub(crate) fn is_on_path(name: &str, path: Option<&str>) -> bool {
-    std::env::split_paths(path.unwrap_or_default()).any(|folder| folder.join(name).is_file())
 }
 
 /// Splits a command as a shell splits simple words: at spaces, with quotes and backslashes.

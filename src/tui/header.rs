@@ -4,6 +4,7 @@
 //! snapshot counts, so that header and table always agree.
 
 mod pace;
+mod share;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,23 +14,26 @@ use ratatui::layout::Rect;
 
 pub(crate) use pace::{in_cents, pace, until_cap};
 
+use share::Share;
+
 use super::cells::{Part, fitting, needed, put_parts};
+use super::keymap::key_name;
 use super::theme::Tone;
 use super::world::{Connection, World};
-use crate::core::{Header, NanoUsd, Outcome, Status};
+use crate::core::{Outcome, Status};
 use crate::words::plain_text::{cells, cut_cells, one_line, thousands};
 use crate::words::status_line::money;
 use crate::words::time_text::{self, duration};
 use crate::words::why;
 
-/// Percent of the cap from which on there is a warning.
-const NEAR: u128 = 80;
 /// Cells of the gauge.
 const GAUGE: usize = 10;
 /// Below this many columns counts are a glyph and a number.
 const WORDY: u16 = 60;
 /// Most cells of a text from outside, such as a name or a cause.
 const NAME: usize = 32;
+/// Least cells of a hold: enough to say that nothing is saved.
+const HOLD: usize = 19;
 /// Between two parts: a dot with its blanks.
 const DOT: usize = 3;
 
@@ -41,14 +45,17 @@ pub(crate) fn draw(area: Rect, buffer: &mut Buffer, world: &World) {
     let theme = world.theme;
     let row = Rect { x: area.x + 1, width: area.width - 2, height: 1, ..area };
     let width = usize::from(row.width);
-    let alarms = alarms(world);
+    let alarms = alarms(world, width);
     if area.height == 1 {
         let parts = with_money(world, width, |money| {
-            let spent: usize =
-                money.iter().filter(|it| it.rank <= 1).map(|it| cells(&it.text) + DOT).sum();
-            let room = width.saturating_sub(needed(&alarms, DOT) + spent + DOT);
+            let beside = |alarms: &[Part], money: &[Part]| {
+                let taken = needed(alarms, DOT) + needed(&lasting(money), DOT) + 2 * DOT;
+                width.saturating_sub(taken)
+            };
+            let wordy = if area.width < WORDY { 0 } else { beside(&alarms, &money) };
+            let compact = beside(&lasting(&alarms), &money_parts(world, Told::Least));
             let mut parts = alarms.clone();
-            parts.extend(counts(world, if area.width < WORDY { 0 } else { room }));
+            parts.extend(counts(world, wordy, compact));
             parts.extend(money);
             parts.extend(name(world));
             parts
@@ -60,7 +67,7 @@ pub(crate) fn draw(area: Rect, buffer: &mut Buffer, world: &World) {
     let taken = needed(&alarms, DOT);
     let room = if taken == 0 { width } else { width.saturating_sub(taken + DOT) };
     let mut parts = name(world);
-    parts.extend(counts(world, room));
+    parts.extend(counts(world, room, room));
     parts.extend(beside_counts(world));
     for part in &mut parts {
         // Only an alarm never yields when there is one.
@@ -78,14 +85,20 @@ pub(crate) fn draw(area: Rect, buffer: &mut Buffer, world: &World) {
     put_parts(buffer, below, &parts, theme);
 }
 
-/// What must be seen: it never yields, or last.
-fn alarms(world: &World) -> Vec<Part> {
+/// Returns the parts that do not yield to counts.
+fn lasting(parts: &[Part]) -> Vec<Part> {
+    parts.iter().filter(|part| part.rank <= 1).cloned().collect()
+}
+
+/// What must be seen on a row of so many cells: it never yields, or last.
+fn alarms(world: &World, width: usize) -> Vec<Part> {
     let header = &world.snapshot.header;
     let mut parts = Vec::new();
     match &world.connection {
         Connection::Up => {
             if world.snapshot.question.is_some() {
-                parts.push(Part::new(0, Tone::Hit, "cap reached · F4 answers"));
+                let cap = key_name!(Everywhere, Cap);
+                parts.push(Part::new(0, Tone::Hit, format!("cap reached · {cap} answers")));
             }
         }
         Connection::Waiting(what) => parts.push(Part::new(0, Tone::Warning, cut(what))),
@@ -96,7 +109,9 @@ fn alarms(world: &World) -> Vec<Part> {
     }
     // A fleet that is only looked at has ended: nothing of it waits to go on.
     if let Some(hold) = header.hold.as_ref().filter(|_| !world.is_read_only) {
-        parts.push(Part::new(1, Tone::Warning, cut_cells(&why::held(hold, &world.zone), 2 * NAME)));
+        // The cause of a hold can be long; the counts are to be seen beside it.
+        let most = (width / 2).clamp(HOLD, 2 * NAME);
+        parts.push(Part::new(1, Tone::Warning, cut_cells(&why::held(hold, &world.zone), most)));
     }
     let needy = world.snapshot.rows.iter().filter(|row| why::needs_owner(row)).count();
     if needy > 0 {
@@ -143,43 +158,63 @@ fn last_name(path: &Path) -> String {
     path.file_name().map(|name| format!("{}/", cut(&name.to_string_lossy()))).unwrap_or_default()
 }
 
-/// Counts by state within so many cells: in words if all of them fit, else a glyph and a number each, so that none is
-/// left out.
-fn counts(world: &World, room: usize) -> Vec<Part> {
+/// How counts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// In words.
+    Wordy,
+    /// A glyph and a number each.
+    Compact,
+    /// The same, and all that ended otherwise than well in one number.
+    Least,
+}
+
+/// Counts by state: in words if all of them fit into so many cells, else compact within so many, else as short as can be,
+/// so that nobody is left out.
+fn counts(world: &World, wordy: usize, compact: usize) -> Vec<Part> {
     if !has_been_seen(world) {
         return Vec::new();
     }
-    let wordy = counts_as(world, false);
-    if needed(&wordy, DOT) <= room { wordy } else { counts_as(world, true) }
+    [(Counted::Wordy, wordy), (Counted::Compact, compact)]
+        .into_iter()
+        .find_map(|(how, room)| Some(counts_as(world, how)).filter(|it| needed(it, DOT) <= room))
+        .unwrap_or_else(|| counts_as(world, Counted::Least))
 }
 
 /// Counts by state. Zero is not worth a word, except for what is done.
-fn counts_as(world: &World, is_compact: bool) -> Vec<Part> {
+fn counts_as(world: &World, how: Counted) -> Vec<Part> {
     let kpis = &world.snapshot.header.kpis;
     let mut parts = Vec::new();
-    let mut add = |rank, tone, number: u32, status: Status, word: String| {
+    let mut add = |number: u32, status: Status, word: String| {
         if number > 0 || status == Status::Ended(Outcome::Done) {
-            let text = if is_compact {
-                format!("{}{number}", world.theme.words.glyph(status))
-            } else {
-                format!("{} {word}", thousands(number.into()))
+            let text = match how {
+                Counted::Wordy => format!("{} {word}", thousands(number.into())),
+                Counted::Compact | Counted::Least => {
+                    format!("{}{number}", world.theme.words.glyph(status))
+                }
+            };
+            let tone = Tone::of(status);
+            let rank = match tone {
+                Tone::Dim => 2,
+                Tone::Warning => 3,
+                _ => 1,
             };
             parts.push(Part::new(rank, tone, text));
         }
     };
-    let failed = [Outcome::Failed, Outcome::Lost];
-    add(1, Tone::Live, kpis.running, Status::Running, "running".to_owned());
-    add(2, Tone::Dim, kpis.queued, Status::Queued, "queued".to_owned());
-    add(1, Tone::Good, kpis.done, Status::Ended(Outcome::Done), "done".to_owned());
+    add(kpis.running, Status::Running, "running".to_owned());
+    add(kpis.queued, Status::Queued, "queued".to_owned());
+    add(kpis.done, Status::Ended(Outcome::Done), "done".to_owned());
+    if how == Counted::Least {
+        add(kpis.failed, Status::Ended(Outcome::Failed), String::new());
+    }
     for (outcome, number) in &world.snapshot.header.outcomes {
-        if *outcome != Outcome::Done {
-            let is_bad = failed.contains(outcome);
-            let (rank, tone) = if is_bad { (1, Tone::Bad) } else { (3, Tone::Warning) };
+        if *outcome != Outcome::Done && how != Counted::Least {
             let status = Status::Ended(*outcome);
-            add(rank, tone, *number, status, why::word(status));
+            add(*number, status, why::word(status));
         }
     }
-    if is_compact {
+    if how != Counted::Wordy {
         // Glyphs and numbers need no dots between them.
         let texts: Vec<String> = parts.into_iter().map(|part| part.text).collect();
         return vec![Part::new(1, Tone::Plain, texts.join(" "))];
@@ -222,48 +257,6 @@ fn with_money(world: &World, width: usize, row: impl Fn(Vec<Part>) -> Vec<Part>)
         }
     }
     fitting(row(money_parts(world, Told::Least)), width, DOT)
-}
-
-/// How much of the cap is gone, in percent.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    /// What is spent.
-    spent: u128,
-    /// With what is reserved.
-    taken: u128,
-}
-
-impl Share {
-    fn of(header: &Header) -> Option<Self> {
-        let whole = u128::from(header.cap?.as_nanos());
-        let percent = |amount: NanoUsd| {
-            (u128::from(amount.as_nanos()) * 100).checked_div(whole).unwrap_or(100)
-        };
-        let taken = percent(header.spent + header.reserved);
-        Some(Self { spent: percent(header.spent), taken })
-    }
-
-    fn is_near(self) -> bool {
-        self.taken >= NEAR
-    }
-
-    /// Returns it in words, with what it means.
-    fn told(self) -> (Tone, String) {
-        let Self { spent, taken } = self;
-        match spent {
-            100.. => (Tone::Bad, "cap reached".to_owned()),
-            NEAR..100 => (Tone::Warning, format!("{spent}% of the cap")),
-            _ if self.is_near() => {
-                (Tone::Warning, format!("{spent}%, {taken}% with what is reserved"))
-            }
-            _ => (Tone::Money, format!("{spent}%")),
-        }
-    }
-
-    /// Returns what warns where there is no room for words.
-    fn sign(self) -> String {
-        if self.spent >= NEAR { format!("{}%!", self.spent) } else { format!("{}%!", self.taken) }
-    }
 }
 
 fn is_near_cap(world: &World) -> bool {

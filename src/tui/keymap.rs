@@ -85,7 +85,6 @@ pub enum Action {
     Close,
     NextField,
     PreviousField,
-    Toggle,
 }
 
 /// One line of the table.
@@ -192,8 +191,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Agents,     letter('s'),                       Action::Sort,           "s",         "sort",                    0),
     bind(Place::Agents,     letter('f'),                       Action::Filter,         "f",         "filter",                  0),
     bind(Place::Agents,     letter('/'),                       Action::Search,         "/",         "search",                  0),
-    bind(Place::Agents,     letter('-'),                       Action::Fold,           "-",         "fold or unfold its batch", 0),
-    bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "message",                 0),
+    bind(Place::Agents,     letter('-'),                       Action::Fold,           "-",         "fold or unfold its set",  0),
+    bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "how to tell it more",     0),
     bind(Place::Agents,     letter('c'),                       Action::Cap,            "c",         "cap",                     0),
     bind(Place::Agents,     letter('v'),                       Action::Results,        "v",         "results",                 6),
     bind(Place::Agents,     letter('o'),                       Action::ShowFile,       "o",         "open in $PAGER",          0),
@@ -220,7 +219,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Tail,       key(KeyCode::End),                 Action::Follow,         "End",       "follow",                  3),
     bind(Place::Tail,       key(KeyCode::Left),                Action::Left,           "Left",      "left",                    0),
     bind(Place::Tail,       key(KeyCode::Right),               Action::Right,          "Right",     "right",                   0),
-    bind(Place::Tail,       letter('t'),                       Action::NextText,       "t",         "out, err, answer",        1),
+    bind(Place::Tail,       letter('t'),                       Action::NextText,       "t",         "next text",               1),
     bind(Place::Tail,       letter('/'),                       Action::Search,         "/",         "search",                  4),
     bind(Place::Tail,       letter('n'),                       Action::NextHit,        "n",         "next hit",                0),
     bind(Place::Tail,       letter('N'),                       Action::PreviousHit,    "N",         "previous hit",            0),
@@ -248,10 +247,6 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Cap,        letter('s'),                       Action::StopEverything, "s",         "stop everything",         6),
     bind(Place::Cap,        key(KeyCode::Esc),                 Action::Close,          "Esc",       "keep holding",            7),
     bind(Place::Cap,        control('c'),                      Action::QuitQuestion,   "Ctrl-C",    "",                        0),
-    bind(Place::Cap,        key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::Cap,        key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::Cap,        key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::Cap,        key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::CapByHand,  key(KeyCode::Enter),               Action::Accept,         "Enter",     "set the cap",             1),
     bind(Place::CapByHand,  letter('+'),                       Action::Raise1,         "+",         "$1 more",                 2),
@@ -260,10 +255,6 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::CapByHand,  letter('d'),                       Action::DropQueue,      "d",         "drop the held queue",     5),
     bind(Place::CapByHand,  key(KeyCode::Esc),                 Action::Close,          "Esc",       "back",                    6),
     bind(Place::CapByHand,  control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
-    bind(Place::CapByHand,  key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::CapByHand,  key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::CapByHand,  key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::CapByHand,  key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::FirstCap,   key(KeyCode::Enter),               Action::Accept,         "Enter",     "set it and dispatch",     1),
     bind(Place::FirstCap,   letter('+'),                       Action::Raise1,         "+",         "$1 more",                 2),
@@ -271,10 +262,6 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::FirstCap,   letter('n'),                       Action::No,             "n",         "dispatch without a cap",  4),
     bind(Place::FirstCap,   key(KeyCode::Esc),                 Action::Close,          "Esc",       "back to the draft",       5),
     bind(Place::FirstCap,   control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
-    bind(Place::FirstCap,   key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::FirstCap,   key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::FirstCap,   key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::FirstCap,   key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::Quit,       letter('l'),                       Action::LeaveRunning,   "l",         "leave running",           1),
     bind(Place::Quit,       key(KeyCode::Enter),               Action::LeaveRunning,   "Enter",     "leave running",           0),
@@ -282,28 +269,21 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Quit,       letter('s'),                       Action::StopEverything, "s",         "stop all and quit",       2),
     bind(Place::Quit,       key(KeyCode::Esc),                 Action::Close,          "Esc",       "back",                    3),
     bind(Place::Quit,       letter('b'),                       Action::Close,          "b",         "",                        0),
-    bind(Place::Quit,       key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::Quit,       key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::Quit,       key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::Quit,       key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::Stopping,   key(KeyCode::Esc),                 Action::Close,          "Esc",       "stay here",               1),
     bind(Place::Stopping,   letter('l'),                       Action::LeaveRunning,   "l",         "leave them to end",       2),
     bind(Place::Stopping,   control('c'),                      Action::LeaveRunning,   "Ctrl-C",    "",                        0),
     bind(Place::Stopping,   letter('k'),                       Action::StopEverything, "k",         "kill at once",            3),
-    bind(Place::Stopping,   key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::Stopping,   key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::Stopping,   key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::Stopping,   key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::Confirm,    letter('y'),                       Action::Yes,            "y",         "yes",                     1),
     bind(Place::Confirm,    letter('n'),                       Action::No,             "n",         "no",                      2),
     bind(Place::Confirm,    key(KeyCode::Esc),                 Action::No,             "Esc",       "",                        0),
     bind(Place::Confirm,    control('c'),                      Action::No,             "Ctrl-C",    "",                        0),
-    bind(Place::Confirm,    key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
-    bind(Place::Confirm,    key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
-    bind(Place::Confirm,    key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
-    bind(Place::Confirm,    key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
+
+    bind(Place::Question,   key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "scroll down",             0),
+    bind(Place::Question,   key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
+    bind(Place::Question,   key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "scroll up",               0),
+    bind(Place::Question,   key(KeyCode::Up),                  Action::Up,             "Up",        "",                        0),
 
     bind(Place::Text,       letter('j'),                       Action::Down,           "j",         "down",                    2),
     bind(Place::Text,       key(KeyCode::Down),                Action::Down,           "Down",      "",                        0),
@@ -344,28 +324,47 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Options,    control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 ];
 
-/// Returns what a key does in a place, if anything. Panes also have what works everywhere, and a screen is drawn anew
-/// whatever stands over it.
-pub fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
-    let pane = matches!(place, Place::Editor | Place::Agents | Place::Tail);
-    let find = |place: Place| {
-        KEYMAP
-            .iter()
-            .find(|binding| binding.place == place && binding.is(pressed))
-            .map(|binding| binding.action)
+/// Returns how the first key is called that does something in a place; `None` if the table has none.
+pub(crate) const fn name_of(place: Place, action: Action) -> Option<&'static str> {
+    let mut rest = KEYMAP;
+    while let [binding, others @ ..] = rest {
+        // Nothing but numbers can be compared in a constant.
+        if binding.place as u8 == place as u8 && binding.action as u8 == action as u8 {
+            return Some(binding.shown);
+        }
+        rest = others;
+    }
+    None
+}
+
+/// Gives the name of a key for a sentence, by its place and its action. A key that the table does not have is an error
+/// when the program is built.
+macro_rules! key_name {
+    ($place:ident, $action:ident) => {
+        const {
+            let (place, action) =
+                ($crate::tui::keymap::Place::$place, $crate::tui::keymap::Action::$action);
+            $crate::tui::keymap::name_of(place, action).expect("the table of keys has it")
+        }
     };
-    let everywhere = || find(Place::Everywhere).filter(|it| pane || *it == Action::Redraw);
-    find(place).or_else(everywhere)
+}
+pub(crate) use key_name;
+
+/// Returns what a key does in a place, if anything. A screen is drawn anew whatever stands over it.
+pub(super) fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
+    let find = |place: Place| {
+        let mut there = KEYMAP.iter().filter(|binding| binding.place == place);
+        there.find(|binding| binding.is(pressed)).map(|binding| binding.action)
+    };
+    let redraw = || find(Place::Everywhere).filter(|action| *action == Action::Redraw);
+    find(place).or_else(|| place.shared().and_then(find)).or_else(redraw)
 }
 
 /// Returns what the footer shows for a place, most important first.
-pub fn footer(place: Place) -> Vec<&'static Binding> {
-    let pane = matches!(place, Place::Editor | Place::Agents | Place::Tail);
-    let mut shown: Vec<&Binding> = KEYMAP
-        .iter()
-        .filter(|binding| binding.footer > 0)
-        .filter(|binding| binding.place == place || (pane && binding.place == Place::Everywhere))
-        .collect();
+pub(super) fn footer(place: Place) -> Vec<&'static Binding> {
+    let is_here = |other: Place| other == place || Some(other) == place.shared();
+    let mut shown: Vec<&Binding> =
+        KEYMAP.iter().filter(|binding| binding.footer > 0 && is_here(binding.place)).collect();
     shown.sort_by_key(|binding| binding.footer);
     shown
 }
@@ -396,15 +395,12 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         let mut seen: HashMap<(Place, KeyCode, KeyModifiers), Action> = HashMap::new();
         for binding in KEYMAP {
-            let pane = matches!(binding.place, Place::Editor | Place::Agents | Place::Tail);
-            for place in [binding.place, Place::Everywhere] {
-                if place == Place::Everywhere && !pane && binding.place != Place::Everywhere {
-                    continue;
-                }
-                let known = seen.get(&(place, binding.code, binding.modifiers));
-                assert_eq!(known, None, "{} in {:?}", binding.shown, binding.place);
-            }
-            seen.insert((binding.place, binding.code, binding.modifiers), binding.action);
+            let key = (binding.place, binding.code, binding.modifiers);
+            assert_eq!(seen.insert(key, binding.action), None, "{} {:?}", binding.shown, key.0);
+        }
+        for ((place, code, modifiers), action) in &seen {
+            let shared = place.shared().and_then(|shared| seen.get(&(shared, *code, *modifiers)));
+            assert_eq!(shared, None, "{code:?} in {place:?} is {action:?} as well");
         }
     }
 
@@ -436,7 +432,7 @@ mod tests {
 
     #[test]
     fn every_place_says_in_the_footer_how_to_leave_or_go_on() {
-        for place in Place::ALL {
+        for place in Place::ALL.into_iter().filter(|place| *place != Place::Question) {
             assert!(!footer(place).is_empty(), "{place:?}");
         }
     }

@@ -18,7 +18,7 @@ const LEAST_COLUMNS: u16 = 40;
 
 /// A pane that can have the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Focus {
+pub(super) enum Focus {
     /// Where tasks are typed.
     Editor,
     /// The table.
@@ -30,7 +30,7 @@ pub enum Focus {
 impl Focus {
     /// Returns the pane after this one.
     #[must_use]
-    pub fn next(self) -> Self {
+    pub(super) fn next(self) -> Self {
         match self {
             Self::Editor => Self::Agents,
             Self::Agents => Self::Tail,
@@ -40,7 +40,7 @@ impl Focus {
 
     /// Returns the pane before this one.
     #[must_use]
-    pub fn previous(self) -> Self {
+    pub(super) fn previous(self) -> Self {
         self.next().next()
     }
 }
@@ -64,7 +64,7 @@ impl Default for Shares {
 
 /// How panes are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
+pub(super) enum Arrangement {
     /// The terminal is too small for anything but a sentence.
     TooSmall,
     /// One pane at a time, named in the header.
@@ -77,7 +77,7 @@ pub enum Arrangement {
 
 /// What a border between two panes divides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Divider {
+pub(super) enum Divider {
     /// Editor above, table below.
     EditorAgents,
     /// Table above, tail below.
@@ -88,7 +88,7 @@ pub enum Divider {
 
 /// Where everything is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Panes {
+pub(super) struct Panes {
     /// How panes are arranged.
     pub arrangement: Arrangement,
     /// The whole terminal.
@@ -182,7 +182,7 @@ fn part(whole: u16, share: u16, least: u16) -> u16 {
 
 impl Panes {
     /// Returns the place of a pane.
-    pub fn of(&self, focus: Focus) -> Rect {
+    pub(super) fn of(&self, focus: Focus) -> Rect {
         match focus {
             Focus::Editor => self.editor,
             Focus::Agents => self.agents,
@@ -191,14 +191,14 @@ impl Panes {
     }
 
     /// Returns the pane at a cell.
-    pub fn at(&self, position: Position) -> Option<Focus> {
+    pub(super) fn at(&self, position: Position) -> Option<Focus> {
         [Focus::Editor, Focus::Agents, Focus::Tail]
             .into_iter()
             .find(|focus| self.of(*focus).contains(position))
     }
 
     /// Returns the border at a cell that can be dragged. The title of a pane belongs to it.
-    pub fn divider_at(&self, position: Position) -> Option<Divider> {
+    pub(super) fn divider_at(&self, position: Position) -> Option<Divider> {
         match self.arrangement {
             Arrangement::TooSmall | Arrangement::Single => None,
             Arrangement::Stacked if position.y == self.tail.y => Some(Divider::AgentsTailRows),
@@ -216,7 +216,13 @@ impl Panes {
     }
 
     /// Returns the shares after a border was dragged to a cell.
-    pub fn dragged(&self, divider: Divider, to: Position, before: Shares, text: u16) -> Shares {
+    pub(super) fn dragged(
+        &self,
+        divider: Divider,
+        to: Position,
+        before: Shares,
+        text: u16,
+    ) -> Shares {
         let thousandths = |part: u16, whole: u16| {
             let share = u32::from(part) * 1000 / u32::from(whole.max(1));
             u16::try_from(share.min(1000)).unwrap_or(1000)

@@ -9,14 +9,14 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::handover::Handed;
 use super::layout::Shares;
-use super::session::{Left, Link};
+use super::session::{Dispatched, Left, Link};
 use crate::core::{AgentId, Command, Reply, Snapshot, Submission};
 use crate::runtime::{Given, Gone};
 use crate::tail::view;
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum Message {
+pub(super) enum Message {
     /// A key was pressed or repeated.
     Key(KeyEvent),
     /// Text was pasted, with line feeds only.
@@ -37,6 +37,8 @@ pub enum Message {
     Page(Arc<view::Page>),
     /// What is known of an agent from its folder.
     Details(AgentId, Box<Facts>),
+    /// Drafts that earlier screens dispatched, the oldest first, or why they could not be read.
+    History(Result<Vec<Dispatched>, String>),
     /// Something that was wanted is done or could not be; what to say about it, and whether it went well.
     Told(String, bool),
     /// A file is ready for a program that was asked for.
@@ -49,7 +51,7 @@ pub enum Message {
 
 /// What a command was sent for: decides what is said when its reply comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub(super) enum Asked {
     /// Tasks typed in the editor, so many.
     Dispatch(usize),
     /// Tasks given on the command line.
@@ -80,7 +82,7 @@ pub enum Asked {
 
 /// What the files in an agent's folder tell beside the snapshot.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub(super) struct Facts {
     /// Program and arguments.
     pub argv: Vec<String>,
     /// Process id of the shim.
@@ -99,7 +101,7 @@ pub struct Facts {
 
 /// What the screen wants done. The loop does it and never blocks the screen for it.
 #[derive(Debug)]
-pub enum Request {
+pub(super) enum Request {
     /// Send a command to the host.
     Send(Command, Asked),
     /// Queue tasks, with what their agents get beside them.
@@ -125,7 +127,7 @@ pub enum Request {
     /// Keep the sizes of panes.
     SaveSizes(Shares),
     /// Keep a submitted draft in the history.
-    AddHistory(String),
+    AddHistory(Dispatched),
     /// Something for the reader of the followed file.
     Tail(view::Request),
     /// Read what an agent's folder tells.

@@ -1,8 +1,8 @@
 //! The screen: a door to a fleet for a person at a terminal.
 //!
 //! What may go here: keys, panes, modals, drawing, the terminal itself. What may not: rules of the fleet, and anything
-//! that blocks on the way from a key to the screen. [`Model::update`] takes what happened and returns what is to be
-//! done; [`draw`] is a function of the model; only the loop does anything.
+//! that blocks on the way from a key to the screen. The model takes what happened and returns what is to be done;
+//! drawing is a function of the model; only the loop does anything.
 
 mod agents;
 mod cells;
@@ -11,6 +11,7 @@ mod draw;
 mod editor;
 mod flash;
 mod footer;
+mod frame;
 mod handover;
 mod header;
 mod input;
@@ -25,17 +26,14 @@ mod session;
 mod tail_pane;
 mod terminal;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 mod theme;
 mod wish;
 mod world;
 
-pub use draw::draw;
-pub use keymap::{Action, Binding, KEYMAP, Place, action, footer as footer_keys};
-pub use layout::{Arrangement, Focus, Panes, Shares};
-pub use message::{Asked, Facts, Message, Request};
-pub use model::Model;
+pub use keymap::{Action, Binding, KEYMAP, Place};
 pub use run::{ScreenError, run};
-pub use session::{Kept, KindInfo, Left, Link, Made, Problem, Session, TaskMaker, TaskOptions};
+pub use session::{
+    Dispatched, Kept, KindInfo, Left, Link, Made, Problem, Session, TaskMaker, TaskOptions,
+};
 pub use terminal::{TerminalError, check as check_terminal};
-pub use theme::{Theme, Tone};

@@ -9,11 +9,13 @@ mod keys;
 mod leaving;
 mod mouse;
 mod pending;
+mod remarks;
 mod replies;
 
 use std::sync::Arc;
 
 pub(super) use self::grant::submission;
+use self::remarks::{ONLY_LOOKED_AT, all_ended, linked_again};
 use super::agents::Agents;
 use super::editor::Editor;
 use super::flash::Flash;
@@ -27,11 +29,11 @@ use super::tail_pane::TailPane;
 use super::theme::{Theme, Tone};
 use super::wish::Wish;
 use super::world::{Connection, World};
-use crate::core::{AgentId, Command, Moment, QuestionId, Snapshot};
-use crate::words::plain_text::{cells, count};
+use crate::core::{Command, Moment, QuestionId, Snapshot};
+use crate::words::plain_text::cells;
 
 /// The screen.
-pub struct Model {
+pub(super) struct Model {
     pub(super) world: World,
     pub(super) editor: Editor,
     pub(super) agents: Agents,
@@ -43,6 +45,8 @@ pub struct Model {
     is_zoomed: bool,
     dragging: Option<Divider>,
     mouse: bool,
+    /// Whether the terminal's window has the focus; `None` as long as the terminal has not said so.
+    has_focus: Option<bool>,
     /// Connections that there were, with the one that there is.
     connections: u64,
     /// Tasks that were sent and not answered.
@@ -51,11 +55,8 @@ pub struct Model {
     hearing: hearing::Hearing,
     /// When the last screen left, until what ended since has been told.
     away_since: Option<Moment>,
-    /// There was a connection before, and the process of its host if that is known.
-    was_linked: bool,
+    /// Process of the host of the last connection, if that is known.
     host: Option<u32>,
-    /// Agents and options that were shown last, so that panes only hear of changes.
-    shown: Option<AgentId>,
     /// Everything is being stopped, and the screen ends when that is seen to be so.
     is_leaving: bool,
     /// A cap question that the person has put off by going back to the editor.
@@ -72,7 +73,7 @@ pub struct Model {
 
 impl Model {
     /// Makes the screen of a session, with what was kept of the last time.
-    pub fn new(
+    pub(super) fn new(
         session: Session,
         theme: Theme,
         zone: jiff::tz::TimeZone,
@@ -81,7 +82,7 @@ impl Model {
         kept: Kept,
     ) -> Self {
         let focus = if session.is_read_only { Focus::Agents } else { Focus::Editor };
-        let Kept { draft, history, shares } = kept;
+        let Kept { draft, shares } = kept;
         let panes = layout::panes(Wanted { size, focus, is_zoomed: false, editor_rows: 1, shares });
         let world = World {
             snapshot: Arc::new(Snapshot::empty(session.dir.id().clone(), now)),
@@ -100,7 +101,7 @@ impl Model {
         };
         let mut model = Self {
             world,
-            editor: Editor::new(&draft, history),
+            editor: Editor::new(&draft, session.history.is_some()),
             agents: Agents::default(),
             tail: TailPane::default(),
             modal: None,
@@ -110,13 +111,12 @@ impl Model {
             is_zoomed: false,
             dragging: None,
             mouse: session.mouse,
+            has_focus: None,
             connections: 0,
             pending: Vec::new(),
             hearing: hearing::Hearing::default(),
             away_since: None,
-            was_linked: false,
             host: None,
-            shown: None,
             is_leaving: false,
             seen_question: None,
             was_all_done: true,
@@ -135,7 +135,12 @@ impl Model {
     }
 
     /// Takes what happened; returns what is to be done, in order.
-    pub fn update(&mut self, now: Moment, message: Message) -> Vec<Request> {
+    pub(super) fn update(&mut self, now: Moment, message: Message) -> Vec<Request> {
+        if let Message::Focus(has_focus) = message {
+            // It decides about the bell alone: nothing on the screen changes.
+            self.has_focus = Some(has_focus);
+            return Vec::new();
+        }
         self.listen(now, &message);
         self.world.now = self.world.now.max(now);
         self.is_stale = true;
@@ -151,7 +156,7 @@ impl Model {
             Message::Snapshot(snapshot) => self.snapshot(snapshot),
             Message::Replied(asked, reply) => self.replied(&asked, reply),
             Message::Page(page) => {
-                self.tail.page(page, &self.world);
+                self.tail.page(page);
                 Vec::new()
             }
             Message::Details(id, facts) => {
@@ -160,6 +165,7 @@ impl Model {
                 }
                 Vec::new()
             }
+            Message::History(read) => self.history(read),
             Message::Told(text, went_well) => {
                 self.tell(text, if went_well { Tone::Plain } else { Tone::Bad });
                 Vec::new()
@@ -172,30 +178,39 @@ impl Model {
                 _ => Request::HandOver(handed),
             }],
             Message::Draft(text) => {
-                self.editor.set_draft(&text, &self.world);
+                let wishes = self.editor.set_draft(&text, &self.world);
                 self.focus(Focus::Editor);
-                Vec::new()
+                let mut requests = Vec::new();
+                self.grant(wishes, &mut requests);
+                requests
             }
             Message::Focus(_) | Message::Wake => Vec::new(),
         };
         self.notice_silence();
         self.settle(&mut requests);
         self.note_asks(&requests);
+        if requests.iter().any(|it| matches!(it, Request::HandOver(_) | Request::Suspend)) {
+            // What happens to the focus meanwhile is told to somebody else.
+            self.has_focus = None;
+        }
         requests
     }
 
     /// Says whether the screen has to be drawn again.
-    pub fn is_stale(&self) -> bool {
+    pub(super) fn is_stale(&self) -> bool {
         self.is_stale
     }
 
     /// The screen has been drawn as it is now.
-    pub fn drawn(&mut self) {
+    pub(super) fn drawn(&mut self) {
         self.is_stale = false;
+        if let Some(modal) = &mut self.modal {
+            modal.drawn();
+        }
     }
 
     /// Returns when something changes by itself, if anything does.
-    pub fn wake_at(&self) -> Option<Moment> {
+    pub(super) fn wake_at(&self) -> Option<Moment> {
         [
             self.flash.as_ref().map(|flash| flash.until),
             self.modal.as_ref().and_then(Modal::deaf_until),
@@ -228,13 +243,8 @@ impl Model {
         self.offer_brought(requests);
         self.editor.refresh(&self.world);
         self.agents.refresh(&self.world);
-        let selected = self.agents.selected();
-        let mut wishes = Vec::new();
-        if self.shown != selected {
-            self.shown = selected;
-            wishes.extend(self.tail.show(selected, &self.world));
-        }
-        wishes.extend(self.tail.refresh(&self.world));
+        self.tail.show(self.agents.selected());
+        let wishes = self.tail.refresh(&self.world);
         let of_modal = self.modal.as_mut().map(|modal| modal.refresh(&self.world));
         self.grant(wishes, requests);
         self.grant(of_modal.unwrap_or_default(), requests);
@@ -266,7 +276,7 @@ impl Model {
             Link::Up { handle, away_since } => {
                 self.away_since = away_since;
                 let before = std::mem::replace(&mut self.host, handle.host());
-                if std::mem::replace(&mut self.was_linked, true) {
+                if self.connections > 0 {
                     let is_same = before.is_some() && before == self.host;
                     let text = linked_again(is_same, &handle.snapshot());
                     self.flash(text.to_owned(), Tone::Warning);
@@ -282,6 +292,9 @@ impl Model {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
+        let question = |snapshot: &Snapshot| snapshot.question.as_ref().map(|it| it.id);
+        let asks = question(&snapshot).filter(|_| self.connections > 0 && !self.is_leaving);
+        let is_asked_anew = asks.is_some() && asks != question(&self.world.snapshot);
         self.world.snapshot = snapshot;
         let snapshot = &self.world.snapshot;
         let all_done = snapshot.header.all_done;
@@ -300,10 +313,18 @@ impl Model {
             let text = asked.map_or(text.clone(), |asked| format!("{asked} · {text}"));
             self.end_remark = Some(text.clone());
             self.flash(text, Tone::Strong);
-            requests.push(Request::Bell);
+            requests.extend(self.bell());
+        }
+        if is_asked_anew {
+            requests.extend(self.bell());
         }
         self.was_all_done = all_done;
         requests
+    }
+
+    /// Rings for somebody who looks elsewhere, or may do so: not every terminal tells.
+    fn bell(&self) -> Option<Request> {
+        (self.has_focus != Some(true)).then_some(Request::Bell)
     }
 
     /// Opens the cap question as soon as nobody is typing.
@@ -363,26 +384,6 @@ impl Model {
 
     fn wishes_of_modal(&mut self, ask: impl FnOnce(&mut Modal, &World) -> Vec<Wish>) -> Vec<Wish> {
         self.modal.as_mut().map(|modal| ask(modal, &self.world)).unwrap_or_default()
-    }
-}
-
-/// What is said to whoever wants something of a fleet without a host.
-const ONLY_LOOKED_AT: &str = "this fleet has ended and is only looked at";
-
-/// Returns what is said when nothing of a fleet lives or waits any more.
-fn all_ended(agents: usize) -> String {
-    match agents {
-        1 => "the agent has ended: v shows results".to_owned(),
-        more => format!("all {} ended: v shows results", count(more, "agent")),
-    }
-}
-
-/// Returns what is said of a connection that has come back.
-fn linked_again(is_same_host: bool, snapshot: &Snapshot) -> &'static str {
-    match (is_same_host, snapshot.header.kpis.running > 0) {
-        (true, _) => "the connection was lost and is back: the host has watched all the time",
-        (false, true) => "the host had gone: another one watches now, agents went on",
-        (false, false) => "the host had gone: another one watches now",
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod files;
 mod handing;
+mod history;
 mod perform;
 mod signals;
 
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use self::files::{Files, Job, Places, read_draft, read_history, read_sizes};
+use self::files::{Files, Job, Places, read_draft, read_sizes};
 use self::signals::{Asks, Signals};
 use super::draw::draw;
 use super::input::{Input, News, Reader};
@@ -143,17 +144,23 @@ fn variable(name: &str) -> Option<String> {
 
 impl Running {
     fn start(session: Session, signals: Signals) -> Result<Self, ScreenError> {
-        let places = Places {
+        let mut places = Places {
             draft: session.draft.clone(),
             history: session.history.clone(),
             sizes: session.sizes.clone(),
             dir: session.dir.clone(),
         };
-        let kept = Kept {
-            draft: read_draft(places.draft.as_deref()),
-            history: read_history(places.history.as_deref()),
-            shares: read_sizes(places.sizes.as_deref()),
-        };
+        let draft = read_draft(places.draft.as_deref());
+        let unread = draft.as_ref().err().map(|error| {
+            // Nothing is written over what nobody has seen.
+            places.draft = None;
+            let text = format!(
+                "could not read the draft of the last time, so it stays and this one is not kept: {error}"
+            );
+            Message::Told(text, false)
+        });
+        let kept =
+            Kept { draft: draft.unwrap_or_default(), shares: read_sizes(places.sizes.as_deref()) };
         let (sender, messages) = mpsc::channel(MESSAGES);
         let files = Files::start(places, sender.clone())?;
         let tail = TailView::start()?;
@@ -181,7 +188,7 @@ impl Running {
             sender,
             messages,
             asked: JoinSet::new(),
-            later: VecDeque::new(),
+            later: unread.into_iter().collect(),
             drawn: None,
             size,
             left: None,
@@ -202,9 +209,13 @@ impl Running {
         if !self.is_due() {
             return Ok(());
         }
-        self.drawn = Some(Instant::now());
+        let is_first = self.drawn.replace(Instant::now()).is_none();
         self.screen.draw(self.size.into(), |frame| draw(&self.model, frame))?;
         self.model.drawn();
+        if is_first && let Err(why) = self.files.ask(Job::ReadHistory) {
+            // Nobody needs it for the first frame, and it is read before anything can be added to it.
+            self.later.push_back(Message::History(Err(why.to_owned())));
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::layout::Shares;
@@ -110,6 +111,18 @@ pub trait TaskMaker {
     fn count(&self, draft: &str, options: &TaskOptions) -> usize;
     /// Splits and checks a draft.
     fn make(&self, draft: &str, options: &TaskOptions) -> Made;
+    /// Reads `NAME` or `NAME=VALUE`, a variable to demand or to give; the error is a clause about it.
+    fn read_variable(&self, word: &str) -> Result<(String, Option<String>), String> {
+        Ok(match word.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (word.to_owned(), None),
+        })
+    }
+    /// Says in one sentence which program tasks need that are about to be dispatched from here and is not installed.
+    /// Tasks that wait already are not asked about, since they have the environment that they were dispatched with.
+    fn missing(&self, _made: &Made) -> Option<String> {
+        None
+    }
 }
 
 /// What the screen is given.
@@ -140,13 +153,24 @@ pub struct Session {
     pub mouse: bool,
 }
 
-/// What was kept of earlier screens.
+/// A draft that was dispatched.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatched {
+    /// All of it.
+    pub text: String,
+    /// Agent kind that was chosen; empty if that is not known.
+    #[serde(default)]
+    pub kind: String,
+    /// Folder of the fleet that it went to; empty if that is not known.
+    #[serde(default)]
+    pub folder: String,
+}
+
+/// What was kept of earlier screens and is there from the first frame on.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The draft.
     pub draft: String,
-    /// Submitted drafts, oldest first.
-    pub history: Vec<String>,
     /// Sizes of panes.
     pub shares: Shares,
 }

@@ -14,7 +14,7 @@ use ratatui::layout::{Position, Rect};
 
 use self::draw::Parts;
 use self::text::{Content, Text};
-use super::keymap::{Action, Place};
+use super::keymap::{Action, Place, key_name};
 use super::layout::Focus;
 use super::message::Request;
 use super::search_line;
@@ -53,8 +53,8 @@ pub(crate) struct TailPane {
     layout: Option<Layout>,
     is_hidden: bool,
     is_unwrapped: bool,
-    /// What is searched for.
-    needle: Option<String>,
+    /// The reader has been given something to search for.
+    is_searching: bool,
     /// The search line while it is typed.
     typing: Option<String>,
     /// The copy that was put on the clipboard last.
@@ -68,13 +68,12 @@ impl TailPane {
     }
 
     /// Shows this agent from now on.
-    pub(crate) fn show(&mut self, id: Option<AgentId>, _world: &World) -> Vec<Wish> {
+    pub(crate) fn show(&mut self, id: Option<AgentId>) {
         self.id = id;
-        Vec::new()
     }
 
     /// What is visible of the file changed.
-    pub(crate) fn page(&mut self, page: Arc<view::Page>, _world: &World) {
+    pub(crate) fn page(&mut self, page: Arc<view::Page>) {
         if page.number == self.number {
             self.page = page;
         }
@@ -93,7 +92,8 @@ impl TailPane {
             Action::First => go(Move::Start),
             Action::Follow => go(Move::End),
             Action::Left | Action::Right if !self.is_unwrapped => {
-                vec![Wish::Flash("lines are wrapped: w shows them whole".to_owned(), Tone::Plain)]
+                let text = format!("lines are wrapped: {} shows them whole", key_name!(Tail, Wrap));
+                vec![Wish::Flash(text, Tone::Plain)]
             }
             Action::Left => go(Move::Columns(-SIDE)),
             Action::Right => go(Move::Columns(SIDE)),
@@ -103,9 +103,13 @@ impl TailPane {
             Action::NextText => self.turn_to(self.text.next()),
             Action::Wrap => {
                 self.is_unwrapped = !self.is_unwrapped;
-                let text =
-                    if self.is_unwrapped { "lines cut: Left, Right move" } else { "lines wrapped" };
-                vec![Wish::Flash(text.to_owned(), Tone::Plain)]
+                let (left, right) = (key_name!(Tail, Left), key_name!(Tail, Right));
+                let text = if self.is_unwrapped {
+                    format!("lines cut: {left}, {right} move")
+                } else {
+                    "lines wrapped".to_owned()
+                };
+                vec![Wish::Flash(text, Tone::Plain)]
             }
             Action::Search => {
                 self.typing = Some(String::new());
@@ -142,16 +146,17 @@ impl TailPane {
     /// Ends the search line: an empty one ends the search.
     fn search(&mut self) -> Vec<Wish> {
         let needle = self.typing.take().filter(|needle| !needle.is_empty());
-        self.needle.clone_from(&needle);
+        self.is_searching = needle.is_some();
         let request = needle.map_or(view::Request::ClearSearch, view::Request::Search);
         vec![ask(request)]
     }
 
     fn go_to_hit(&mut self, request: view::Request) -> Vec<Wish> {
-        if self.needle.is_some() {
+        if self.is_searching {
             return vec![ask(request)];
         }
-        vec![Wish::Flash("nothing is searched for: / searches".to_owned(), Tone::Plain)]
+        let text = format!("nothing is searched for: {} searches", key_name!(Tail, Search));
+        vec![Wish::Flash(text, Tone::Plain)]
     }
 
     fn copy_line(&mut self) -> Vec<Wish> {
@@ -167,7 +172,11 @@ impl TailPane {
         let refusal = match row.map(|row| (row, self.text.content(row, world))) {
             None => "no agent is selected".to_owned(),
             Some((_, Content::Text(_))) => {
-                format!("{} is in no file: t turns to one, y copies a line", self.text.name())
+                let (turn, copy) = (key_name!(Tail, NextText), key_name!(Tail, CopyLine));
+                format!(
+                    "{} is in no file: {turn} turns to one, {copy} copies a line",
+                    self.text.name()
+                )
             }
             Some((row, Content::File(_))) if row.started.is_none() => {
                 format!("{} has not run: there is no file", row.id)
@@ -178,7 +187,7 @@ impl TailPane {
     }
 
     fn back(&mut self, world: &World) -> Vec<Wish> {
-        if self.needle.take().is_some() {
+        if std::mem::take(&mut self.is_searching) {
             vec![ask(view::Request::ClearSearch)]
         } else if world.is_zoomed() {
             vec![Wish::Zoom]
@@ -188,19 +197,17 @@ impl TailPane {
     }
 
     /// Types a key into the search line; one that finds nothing to delete ends it.
-    pub(crate) fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+    pub(crate) fn key(&mut self, key: KeyEvent) {
         if self.typing.as_mut().is_some_and(|typing| !search_line::key(typing, key)) {
             self.typing = None;
         }
-        Vec::new()
     }
 
     /// Pastes into the search line.
-    pub(crate) fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
+    pub(crate) fn paste(&mut self, text: &str) {
         if let Some(typing) = &mut self.typing {
             search_line::paste(typing, text);
         }
-        Vec::new()
     }
 
     /// Takes a mouse event within its area.

@@ -9,11 +9,13 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::draw::draw;
 use super::layout::{self, Focus, Shares, Wanted};
+use super::message::{Message, Request};
+use super::model::Model;
 use super::session::{Kept, KindInfo, Link, Made, Problem, Session, TaskMaker, TaskOptions};
 use super::theme::Theme;
 use super::world::{Connection, World};
-use super::{Message, Model, Request, draw};
 use crate::core::{AgentKind, FleetId, KindTraits, Moment, Snapshot, Task};
 use crate::journal::FleetDir;
 use crate::words::style::Style;
@@ -64,6 +66,22 @@ impl TaskMaker for Lines {
             made.tasks.push(Task::new(text.to_owned(), kind, traits, options.root.clone()));
         }
         made
+    }
+
+    fn read_variable(&self, word: &str) -> Result<(String, Option<String>), String> {
+        match word.split_once('=') {
+            Some(("", _)) => Err("has no name".to_owned()),
+            Some((name, value)) => Ok((name.to_owned(), Some(value.to_owned()))),
+            None => Ok((word.to_owned(), None)),
+        }
+    }
+
+    fn missing(&self, made: &Made) -> Option<String> {
+        let is_there = |kind: &AgentKind| {
+            self.kinds().iter().any(|known| known.name == kind.0 && known.is_installed)
+        };
+        let absent = made.tasks.iter().find(|task| !is_there(&task.kind))?;
+        Some(format!("\"{}\" was not found on PATH: install it", absent.kind.0))
     }
 }
 
@@ -142,9 +160,10 @@ pub(crate) fn model_of(
     (Model::new(session, THEME, zone, NOW, (columns, rows), Kept::default()), first)
 }
 
-/// Takes a message; returns what is to be done, but for what the reader of outputs is told at each change of the layout
-/// or the selection.
+/// Takes a message from somebody who has seen the last frame; returns what is to be done, but for what the reader of
+/// outputs is told at each change of the layout or the selection.
 pub(crate) fn update(model: &mut Model, message: Message) -> Vec<Request> {
+    model.drawn();
     let mut requests = model.update(NOW, message);
     requests.retain(|request| !matches!(request, Request::Tail(_)));
     requests

@@ -12,7 +12,7 @@ use crate::words::style::Style as Words;
 
 /// What a style means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub(super) enum Tone {
     /// Ordinary text.
     Plain,
     /// Beside the point.
@@ -41,21 +41,34 @@ pub enum Tone {
     SelectedElsewhere,
 }
 
+impl Tone {
+    /// Returns what a state means.
+    pub(super) fn of(status: Status) -> Self {
+        match status {
+            Status::Queued => Self::Dim,
+            Status::Starting | Status::Running => Self::Live,
+            Status::Ended(Outcome::Done) => Self::Good,
+            Status::Ended(Outcome::Failed | Outcome::Lost) => Self::Bad,
+            Status::Stopping | Status::Ending | Status::Ended(_) => Self::Warning,
+        }
+    }
+}
+
 /// How things look on this terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Theme {
+pub(super) struct Theme {
     /// Glyphs, and whether there are colours and more than ASCII.
     pub words: Words,
 }
 
 impl Theme {
     /// Works out the theme; `variable` reads the environment.
-    pub fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn detect(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         Self { words: Words::detect(true, variable) }
     }
 
     /// Returns the style of a meaning.
-    pub fn style(self, tone: Tone) -> Style {
+    pub(super) fn style(self, tone: Tone) -> Style {
         let plain = Style::new();
         let (colour, modifier) = match tone {
             Tone::Plain => return plain,
@@ -79,18 +92,12 @@ impl Theme {
     }
 
     /// Returns the style of a state.
-    pub fn status(self, status: Status) -> Style {
-        self.style(match status {
-            Status::Queued => Tone::Dim,
-            Status::Starting | Status::Running => Tone::Live,
-            Status::Ended(Outcome::Done) => Tone::Good,
-            Status::Ended(Outcome::Failed | Outcome::Lost) => Tone::Bad,
-            Status::Stopping | Status::Ending | Status::Ended(_) => Tone::Warning,
-        })
+    pub(super) fn status(self, status: Status) -> Style {
+        self.style(Tone::of(status))
     }
 
     /// Returns the lines of a border. The pane with the focus has double ones, so that it is seen without colours.
-    pub fn border(self, has_focus: bool) -> border::Set<'static> {
+    pub(super) fn border(self, has_focus: bool) -> border::Set<'static> {
         const ASCII: border::Set<'static> = border::Set {
             top_left: "+",
             top_right: "+",
@@ -112,12 +119,12 @@ impl Theme {
     }
 
     /// Returns the sign before a selected row.
-    pub fn cursor(self) -> &'static str {
+    pub(super) fn cursor(self) -> &'static str {
         if self.words.unicode { "▌" } else { ">" }
     }
 
     /// Returns a bar of `cells` cells of which `part` of `whole` is filled.
-    pub fn gauge(self, part: u64, whole: u64, cells: usize) -> String {
+    pub(super) fn gauge(self, part: u64, whole: u64, cells: usize) -> String {
         let (full, empty) = if self.words.unicode { ("█", "░") } else { ("#", ".") };
         let wide = u128::try_from(cells).unwrap_or_default();
         let filled = if whole == 0 { wide } else { u128::from(part) * wide / u128::from(whole) };

@@ -10,6 +10,7 @@ use super::session::{TaskMaker, TaskOptions};
 use super::theme::Theme;
 use crate::core::{AgentId, Moment, Row, Snapshot};
 use crate::journal::FleetDir;
+use crate::supervise::AgentDir;
 
 /// How the screen stands with its host, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +56,12 @@ pub(crate) struct World {
 impl World {
     /// Returns the row of an agent.
     pub(crate) fn row(&self, id: AgentId) -> Option<&Arc<Row>> {
-        let rows = &self.snapshot.rows;
-        // Numbers are given in order, so the row is at its place; were one missing, it would be before that.
-        let index = rows.binary_search_by_key(&id, |row| row.id).ok()?;
-        rows.get(index)
+        self.snapshot.row(id)
+    }
+
+    /// Returns the folder with what an agent leaves.
+    pub(crate) fn agent_dir(&self, id: AgentId) -> AgentDir {
+        AgentDir::new(self.dir.agent(id))
     }
 
     /// Returns the moment that the numbers on the screen are true for: now while there is a host, else that of the last

@@ -2,10 +2,11 @@
 //!
 //! What may go here: the sorted union with who changed what. What may not: looking at the files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::core::{AgentId, Snapshot};
+use crate::core::{AgentId, Row, Snapshot};
 
 /// A file that at least one agent says it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,8 +48,36 @@ pub fn changed_files(snapshot: &Snapshot) -> Vec<ChangedFile> {
     shown
 }
 
+/// Returns the changed files of an agent as it gave them, not cleaned, each with the other agents that changed it, in the
+/// order of their numbers. Paths are compared as in [`changed_files`]. One pass over the fleet; whole paths are only made
+/// of files of the same name.
+pub fn also_changed<'a>(row: &'a Row, snapshot: &Snapshot) -> Vec<(&'a str, Vec<AgentId>)> {
+    let whole = |row: &Row, file: &str| normal(&row.task.root.join(file));
+    let mut others: BTreeMap<PathBuf, Vec<AgentId>> =
+        row.files_changed.iter().map(|file| (whole(row, file), Vec::new())).collect();
+    let names: HashSet<Option<&OsStr>> =
+        row.files_changed.iter().map(|file| name_of(file)).collect();
+    for other in snapshot.rows.iter().filter(|other| other.id != row.id) {
+        for file in &other.files_changed {
+            if names.contains(&name_of(file))
+                && let Some(agents) = others.get_mut(&whole(other, file))
+                && agents.last() != Some(&other.id)
+            {
+                agents.push(other.id);
+            }
+        }
+    }
+    let of = |file: &str| others.get(&whole(row, file)).cloned().unwrap_or_default();
+    row.files_changed.iter().map(|file| (file.as_str(), of(file))).collect()
+}
+
+/// Returns the last part of a path; a path that ends in `..` has none, like every other such path.
+fn name_of(file: &str) -> Option<&OsStr> {
+    Path::new(file).file_name()
+}
+
 /// Returns the path without `.` and `..` parts, as far as its text says.
-pub fn normal(path: &Path) -> PathBuf {
+fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {

@@ -141,6 +141,62 @@ pub fn fit(text: &str, width: usize) -> String {
     fitted
 }
 
+/// Returns clean text of one line in pieces of at most `width` cells: cut between words where it can be, else between
+/// graphemes. A grapheme that is wider than that becomes a question mark.
+pub fn wrapped(line: &str, width: usize) -> Vec<String> {
+    if width == 0 {
+        return Vec::new();
+    }
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut taken = 0;
+    // Where the last blank of the piece ends, in bytes and in cells.
+    let mut blank: Option<(usize, usize)> = None;
+    for grapheme in line.graphemes(true) {
+        let mut grapheme = grapheme;
+        let mut wide = cells(grapheme);
+        if wide > width {
+            (grapheme, wide) = ("?", 1);
+        }
+        if taken + wide > width {
+            if grapheme == " " {
+                pieces.push(std::mem::take(&mut piece));
+                (taken, blank) = (0, None);
+                continue;
+            }
+            let rest = match blank.take() {
+                Some((bytes, _)) => piece.split_off(bytes),
+                None => String::new(),
+            };
+            pieces.push(std::mem::replace(&mut piece, rest).trim_end().to_owned());
+            taken = cells(&piece);
+        }
+        piece.push_str(grapheme);
+        taken += wide;
+        // Blanks at the head of a line are its indent and no place to cut.
+        if grapheme == " " && !piece.trim().is_empty() {
+            blank = Some((piece.len(), taken));
+        }
+    }
+    if !piece.is_empty() || pieces.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// Returns clean text of one line in at most `most` pieces as [`wrapped`] makes them; the last of a text that has more
+/// is cut with an ellipsis.
+pub fn wrapped_to(line: &str, width: usize, most: usize) -> Vec<String> {
+    let mut pieces = wrapped(line, width);
+    if pieces.len() > most {
+        let rest = pieces.split_off(most.saturating_sub(1)).join(" ");
+        if most > 0 {
+            pieces.push(cut_cells(&rest, width));
+        }
+    }
+    pieces
+}
+
 /// Returns a count with its noun: `1 task`, `3 tasks`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -180,6 +236,8 @@ mod tests {
         assert_eq!(cut_graphemes("abcdefg", 6), "abcde…");
         assert_eq!(cut_graphemes("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
         assert_eq!(cut_graphemes("ab", 0), "");
+        assert_eq!(headline("\u{1b}[1mfix\n  the\tbug", 8), "fix the…");
+        assert_eq!(headline(&"ab ".repeat(1 << 20), 5), "ab a…");
         assert_eq!(cut_cells("日本語テキスト", 7), "日本語…");
         assert_eq!(cut_cells("日本語", 6), "日本語");
         assert_eq!(cut_cells("日本", 3), "日…");
@@ -195,5 +253,49 @@ mod tests {
             [1, 999, 1000, 12_345_678].map(thousands)
         );
         assert_eq!((count(1, "task"), count(0, "task")), ("1 task".into(), "0 tasks".into()));
+    }
+
+    #[test]
+    fn lines_are_cut_between_words_or_else_between_graphemes() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("one twothree", 6), ["one", "twothr", "ee"]);
+        assert_eq!(wrapped("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrapped("日本", 1), ["?", "?"]);
+        assert_eq!(wrapped("e\u{301}e\u{301}e\u{301}", 2), ["e\u{301}e\u{301}", "e\u{301}"]);
+        assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("x", 0), [""; 0]);
+    }
+
+    #[test]
+    fn no_piece_is_ever_wider_than_it_may_be_and_no_word_is_lost() {
+        let text = "  a wide 日本語 text with 👩‍👩‍👧 and averyveryverylongword   at the end";
+        for width in 2..70 {
+            let pieces = wrapped(text, width);
+            assert!(pieces.iter().all(|piece| cells(piece) <= width), "{width}: {pieces:?}");
+            let kept: String = pieces.concat().split_whitespace().collect();
+            let all: String = text.split_whitespace().collect();
+            assert_eq!(kept, all, "{width}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_too_long_is_cut_in_its_last_line() {
+        assert_eq!(wrapped_to("the quick brown fox", 9, 5), ["the quick", "brown fox"]);
+        assert_eq!(wrapped_to("the quick brown fox", 9, 1), ["the quic…"]);
+        assert_eq!(wrapped_to("a quick brown fox", 9, 1), ["a quick …"]);
+        assert_eq!(wrapped_to("abcdefghij", 4, 2), ["abcd", "efg…"]);
+        assert_eq!(wrapped_to("日本語 テキスト", 5, 5), ["日本", "語", "テキ", "スト"]);
+        assert_eq!(wrapped_to("", 4, 2), [""]);
+        assert_eq!(wrapped_to("abc", 0, 2), [""; 0]);
+        assert_eq!(wrapped_to("abc", 4, 0), [""; 0]);
+        let text = "in bash: 日本語 👩‍👩‍👧‍👦 e\u{301}e\u{301} a-very-long-word/without/a/place/to/break · and more";
+        for width in 2..40 {
+            for most in 1..6 {
+                let pieces = wrapped_to(text, width, most);
+                assert!(pieces.len() <= most, "{width} {most}: {pieces:?}");
+                assert!(pieces.iter().all(|piece| cells(piece) <= width), "{width}: {pieces:?}");
+            }
+        }
     }
 }

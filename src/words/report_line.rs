@@ -110,7 +110,7 @@ impl Reporter {
             }
         }
         for (kind, cause) in &header.kinds_held {
-            let cause = cut_graphemes(&one_line(cause), REASON);
+            let cause = headline(cause, REASON);
             self.once(format!("{kind} is held: {cause}"), lines);
         }
         // A hold of an empty queue is not worth a word, unless nothing can be saved.
@@ -239,7 +239,7 @@ fn hold_line(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
             format!("held ({signal}): {queued} not started ({command})")
         }
         Hold::NotSaved(why) => {
-            format!("not saved, nothing starts: {}", cut_graphemes(&one_line(why), REASON))
+            format!("not saved, nothing starts: {}", headline(why, REASON))
         }
     }
 }

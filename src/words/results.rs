@@ -8,9 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::core::{BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
-use crate::words::plain_text::{
-    count, cut_graphemes, headline, lines as clean_lines, one_line, thousands,
-};
+use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, thousands};
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
@@ -72,8 +70,9 @@ pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
 
 /// Returns the rows of a batch in the order of its tasks.
 pub(crate) fn rows_of<'a>(view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'a Row> {
+    let agents = view.batch.agents.iter();
     let mut rows: Vec<&Row> =
-        snapshot.rows.iter().map(AsRef::as_ref).filter(|row| row.batch == view.batch.id).collect();
+        agents.filter_map(|id| snapshot.row(*id)).map(AsRef::as_ref).collect();
     rows.sort_by_key(|row| (row.index, row.id));
     rows
 }
@@ -104,7 +103,7 @@ fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Styl
         format!("Dispatched: {} ({age} ago)", time_text::local(queued, around.zone)),
     ];
     if let Some(context) = rows.first().and_then(|row| row.task.context.as_deref()) {
-        lines.push(style.text(&format!("Context: {}", cut_graphemes(&one_line(context), ERROR))));
+        lines.push(style.text(&format!("Context: {}", headline(context, ERROR))));
     }
     let common = common_cause(&rows);
     if let Some(cause) = &common {
@@ -131,7 +130,7 @@ pub(crate) fn common_cause(rows: &[&Row]) -> Option<String> {
 /// Returns why an agent is not done, cut, on one line.
 pub(crate) fn error(row: &Row) -> Option<String> {
     let end = row.end.as_ref().filter(|end| end.outcome != Outcome::Done)?;
-    Some(cut_graphemes(&one_line(&end.error), ERROR)).filter(|error| !error.is_empty())
+    Some(headline(&end.error, ERROR)).filter(|error| !error.is_empty())
 }
 
 fn task(

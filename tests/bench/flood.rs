@@ -7,6 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::place::Place;
+#[cfg(feature = "tui")]
+use super::screen::{Terminal, own};
 use super::{Asked, fleet, folder, median};
 
 /// Makes this program the writer; the file for its own time follows.
@@ -37,12 +40,16 @@ struct Memory {
 
 pub(crate) fn measure(asked: &Asked) {
     let (mut plain, mut agent, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    #[cfg(feature = "tui")]
+    let mut seen = Vec::new();
     let mut memory = Memory::default();
     for _ in 0..asked.rounds {
         plain.push(redirect(asked.megabytes));
         let start = Instant::now();
         agent.push(with_fleet(asked.megabytes, &mut memory));
         whole.push(start.elapsed());
+        #[cfg(feature = "tui")]
+        seen.push(viewed(asked.megabytes));
     }
     let (plain, agent, whole) = (median(&mut plain), median(&mut agent), median(&mut whole));
     println!(
@@ -56,6 +63,15 @@ pub(crate) fn measure(asked: &Asked) {
         plain.as_secs_f64() / agent.as_secs_f64(),
         whole.as_secs_f64()
     );
+    #[cfg(feature = "tui")]
+    {
+        let seen = median(&mut seen);
+        println!(
+            "  viewed agent   {:>8.3} s  speed {:.3} of the redirect's",
+            seen.as_secs_f64(),
+            plain.as_secs_f64() / seen.as_secs_f64()
+        );
+    }
     println!(
         "  peak memory    fleet run {} KiB (RSS), shim {} KiB (PSS)",
         memory.fleet, memory.shim
@@ -82,7 +98,7 @@ fn redirect(megabytes: u64) -> Duration {
 }
 
 fn with_fleet(megabytes: u64, memory: &mut Memory) -> Duration {
-    let state = folder();
+    let state = Place::new();
     let report = state.path().join("report");
     let writer = writer(megabytes, Path::new("{task}"));
     let mut command = fleet(state.path());
@@ -99,6 +115,25 @@ fn with_fleet(megabytes: u64, memory: &mut Memory) -> Duration {
     }
     let status = child.wait().expect("the binary has ended");
     assert!(status.success(), "fleet run ended with {status}");
+    time(&report)
+}
+
+/// The agent floods while the screen shows its output.
+#[cfg(feature = "tui")]
+fn viewed(megabytes: u64) -> Duration {
+    let place = Place::new();
+    let path = |name: &str| place.path().join(name);
+    let (report, begun) = (path("report"), path("begun"));
+    let flood = own(&format!("--megabytes {megabytes} {WRITE} '{}'", report.display()));
+    // It waits to be seen first.
+    let wait = format!("echo ready; until test -e '{}'; do sleep 0.01; done", begun.display());
+    let list = place.list(&[format!("{wait}; {flood}")]);
+    let mut terminal = Terminal::start(place.path(), &["--agent", "sh", "-f", &list], (120, 40));
+    terminal.send("\x1b");
+    terminal.wait_for("ready");
+    File::create(begun).expect("the agent can be told to begin");
+    terminal.wait_for("xxxxxxxx");
+    terminal.wait_for("1 done");
     time(&report)
 }
 

@@ -10,6 +10,7 @@
 )]
 
 mod flood;
+mod place;
 #[cfg(feature = "tui")]
 mod screen;
 #[cfg(feature = "tui")]
@@ -80,11 +81,11 @@ fn folder() -> TempDir {
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made beside the build")
 }
 
-/// The binary under measurement, with a state folder of its own.
+/// The binary under measurement, to run a fleet with its state below a folder.
 fn fleet(state: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
-    command.current_dir(state).env_remove("FLEET_AGENT").env_remove("FLEET_DEPTH");
-    command.arg("--state-dir").arg(state.join("state")).arg("run").arg("--json");
+    place::at_home(&mut command, state);
+    command.args(["run", "--json"]);
     command
 }
 

@@ -1,14 +1,15 @@
 //! Many tiny tasks: what a task costs beyond its own process, beside others that start processes.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Asked, fleet, folder, median};
+use super::place::Place;
+use super::{Asked, fleet, median};
 
 /// Processes at once, for everyone.
 const SLOTS: usize = 8;
@@ -20,10 +21,9 @@ struct Contestant {
 }
 
 pub(crate) fn measure(asked: &Asked) {
-    let place = folder();
-    let list = place.path().join("tasks.txt");
-    let lines: Vec<String> = (1..=asked.tasks).map(|number| format!("task-{number}")).collect();
-    std::fs::write(&list, lines.join("\n") + "\n").expect("the list of tasks can be written");
+    let place = Place::new();
+    let tasks: Vec<String> = (1..=asked.tasks).map(|number| format!("task-{number}")).collect();
+    let list = PathBuf::from(place.list(&tasks));
 
     let mut contestants = vec![
         Contestant { name: "xargs -P8", run: xargs, times: Vec::new() },

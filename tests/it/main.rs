@@ -39,6 +39,9 @@ mod run_words;
 mod runtime;
 #[cfg(test)]
 #[cfg(feature = "tui")]
+mod screen_hands;
+#[cfg(test)]
+#[cfg(feature = "tui")]
 mod screen_start;
 #[cfg(test)]
 #[cfg(feature = "tui")]

@@ -49,20 +49,6 @@ fn host(world: &World) -> Pid {
     })
 }
 
-/// Ends what the test started, and sees that nothing is left.
-fn clean_up(world: &World) {
-    for fleet in fleets(world).as_array().unwrap() {
-        if fleet["kpis"]["running"].as_u64() > Some(0) {
-            let id = fleet["id"].as_str().unwrap();
-            world.fleet(&["stop", "all", "--fleet", id]).expect_code(0);
-        }
-        if let Some(pid) = fleet["host_pid"].as_u64() {
-            Pid(u32::try_from(pid).unwrap()).signal(Signal::TERM);
-        }
-    }
-    world.assert_nothing_runs();
-}
-
 fn agent(world: &World, id: usize) -> Value {
     let results = world.fleet(&["results", "--json"]).expect_code(0).json();
     results["agents"][id - 1].clone()
@@ -92,7 +78,7 @@ fn a_typed_task_is_run_and_its_end_is_seen() {
     assert_eq!(screen.end(), 0);
     let id = world.only_fleet();
     screen.wait_written(&format!("{id}: 1 not done · fleet results {id}"), 1);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -108,7 +94,7 @@ fn tasks_of_the_command_line_are_queued_with_the_options_given() {
     assert_eq!(texts, ["echo one", "echo two"]);
     screen.send("\x03");
     assert_eq!(screen.end(), 0);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -124,7 +110,7 @@ fn two_screens_of_a_folder_show_one_fleet() {
     one.wait_for("2 done");
     world.only_fleet();
     drop((one, other));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 /// Nobody has to say again what the fleet is for, and no agent program has to be installed for that.
@@ -140,7 +126,7 @@ fn who_comes_back_types_for_the_kind_of_the_newest_task() {
         other.wait_for(&format!("{} done", place + 2));
     }
     drop(one);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -154,7 +140,7 @@ fn who_comes_back_types_for_the_command_of_the_newest_task() {
     other.wait_for("2 done");
     assert_eq!(world.read("said"), "two\n");
     drop((one, other));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -188,7 +174,7 @@ fn two_answers_to_the_cap_question_are_one() {
     assert_eq!(header["kpis"]["queued"], 0, "{header}");
     assert_eq!(agent(&world, 2)["status"], "dropped");
     drop((one, other));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -208,7 +194,7 @@ fn agents_outlive_a_killed_screen_and_attach_finds_them() {
     let id = world.only_fleet();
     again.wait_written(&format!("{id}: 1 running · fleet attach {id}"), 1);
     assert!(shim.lives());
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -229,7 +215,7 @@ fn who_comes_back_is_told_what_ended_meanwhile() {
     let again = open(&world, &["attach"]);
     again.wait_for("1 ended while you were away");
     drop(again);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -249,7 +235,7 @@ fn a_screen_says_that_its_host_has_gone_and_gets_another_one() {
     assert_eq!(world.wait_lines("said", 1), ["again"]);
     screen.wait_for("1 running");
     drop(screen);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 /// What keeps a screen out may pass: it comes in as soon as it can.
@@ -272,7 +258,7 @@ fn a_screen_for_which_there_is_no_room_gets_in_when_there_is() {
     dispatch(&late, "echo in > said");
     assert_eq!(world.wait_lines("said", 1), ["in"]);
     drop((first, late));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -291,7 +277,7 @@ fn a_fleet_whose_host_was_told_to_go_is_found_again_by_a_plain_start() {
     world.only_fleet();
     assert!(shim.lives());
     drop(again);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -311,7 +297,7 @@ fn a_host_that_is_paused_is_not_taken_for_one_that_works() {
     dispatch(&screen, "echo still > here");
     assert_eq!(world.wait_lines("here", 1), ["still"]);
     drop(screen);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -349,7 +335,7 @@ fn a_held_fleet_goes_on_only_when_it_is_told() {
     screen.send("p");
     screen.wait_for("1 done");
     drop(screen);
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -384,6 +370,29 @@ fn without_a_terminal_one_sentence_names_what_works_there() {
 }
 
 #[test]
+fn tasks_for_a_program_that_is_not_installed_make_no_fleet_and_a_draft_for_it_stays() {
+    let mut world = World::new();
+    world.set("PATH", "/nowhere");
+    for (words, part) in [
+        (&["--agent", "ygg", "fix it"][..], "\"ygg\" was not found on PATH: install it (pip"),
+        (&["fix it", "--", "no-such-tool", "{task}"], "\"no-such-tool\" was not found on PATH"),
+    ] {
+        let mut refused = open(&world, words);
+        assert_eq!(refused.end(), 2);
+        refused.wait_written(part, 1);
+    }
+    assert!(world.fleets().is_empty());
+    let screen = open(&world, &["--agent", "ygg"]);
+    screen.wait_for("ygg was not found on this computer");
+    screen.wait_for("0 done");
+    dispatch(&screen, "fix it");
+    screen.wait_for("\"ygg\" was not found on PATH: install it");
+    screen.wait_for("› fix it");
+    drop(screen);
+    world.end_fleets();
+}
+
+#[test]
 fn a_misspelt_subcommand_makes_no_fleet() {
     let world = World::new();
     for (words, part) in [
@@ -412,7 +421,7 @@ fn options_that_a_living_fleet_does_not_have_are_refused_and_new_begins_another(
     let new = open_ready(&world, &["--agent", "sh", "--new", "--cap", "7"]);
     assert_eq!(world.fleets().len(), 2);
     drop((first, same, new));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 /// Options are not asked for again because they are those that the fleet was made with: its cap is another one now.
@@ -440,7 +449,7 @@ fn a_cap_that_a_living_fleet_no_longer_has_is_refused_and_the_one_that_it_has_is
     let same = open_ready(&world, &["--agent", "sh", "--cap", "7"]);
     assert_eq!(world.fleets().len(), 1);
     drop((first, same));
-    clean_up(&world);
+    world.end_fleets();
 }
 
 #[test]
@@ -468,7 +477,32 @@ fn a_draft_outlives_a_killed_screen_and_is_private() {
     again.send("ught\x08\x7f");
     again.wait_for("echo half a thoug");
     drop(again);
-    clean_up(&world);
+    world.end_fleets();
+}
+
+#[test]
+fn a_draft_that_cannot_be_read_is_told_and_not_written_over() {
+    let world = World::new();
+    let mut screen = open_ready(&world, &["--agent", "sh"]);
+    screen.send("echo one");
+    screen.wait_for("› echo one");
+    screen.send("\x03");
+    assert_eq!(screen.end(), 0, "{}", screen.screen());
+    let drafts = std::fs::read_dir(world.state().join("drafts")).unwrap();
+    let is_text = |path: &PathBuf| path.extension().is_some_and(|end| end == "txt");
+    let draft = drafts.flatten().map(|entry| entry.path()).find(is_text).expect("it was kept");
+    let elsewhere = world.state().join("elsewhere");
+    std::fs::rename(&draft, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &draft).unwrap();
+    let mut again = open(&world, &["--agent", "sh"]);
+    again.wait_for("could not read the draft of the last time, so it stays");
+    again.send("echo two");
+    again.wait_for("› echo two");
+    again.send("\x03");
+    assert_eq!(again.end(), 0, "{}", again.screen());
+    assert!(draft.is_symlink());
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "echo one");
+    world.end_fleets();
 }
 
 #[test]
@@ -480,12 +514,23 @@ fn what_was_dispatched_is_in_the_history_of_the_next_screen() {
     let history = world.state().join("history.jsonl");
     wait_until("the draft is history", GENEROUS, || {
         let text = std::fs::read_to_string(&history).map_err(|error| error.to_string())?;
-        if text == "\"echo first\"\n" { Ok(()) } else { Err(text) }
+        let entry: Value = serde_json::from_str(&text).map_err(|_| text.clone())?;
+        let said = (entry["text"].as_str(), entry["kind"].as_str());
+        if said == (Some("echo first"), Some("sh")) { Ok(()) } else { Err(text) }
     });
     let mode = std::fs::metadata(&history).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
     drop(screen);
-    clean_up(&world);
+    let next = open(&world, &["--agent", "sh"]);
+    next.wait_for("1 done");
+    wait_until("the draft is recalled", GENEROUS, || {
+        // It is read after the first frame: until then there is none.
+        next.send("\x10");
+        let shown = next.screen();
+        if shown.contains("› echo first") { Ok(()) } else { Err(shown) }
+    });
+    drop(next);
+    world.end_fleets();
 }
 
 #[test]
@@ -496,6 +541,6 @@ fn a_terminal_that_understands_no_sequences_gets_none() {
         let mut terminal = open(&world, &["--agent", "sh"]);
         terminal.wait_for("shows no screen: set TERM");
         assert_eq!(terminal.end(), 2, "{}", terminal.screen());
-        clean_up(&world);
+        world.end_fleets();
     }
 }

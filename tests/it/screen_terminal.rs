@@ -276,6 +276,7 @@ fn a_pager_gets_the_whole_terminal_and_its_end_gives_it_back() {
     terminal.send("q");
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     terminal.wait_given_back();
+    world.end_fleets();
 }
 
 #[test]
@@ -297,6 +298,7 @@ fn an_editor_gets_the_draft_and_what_it_leaves_is_the_draft() {
     terminal.send("q");
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     terminal.wait_given_back();
+    world.end_fleets();
 }
 
 #[test]
@@ -318,6 +320,7 @@ fn keys_of_a_paste_without_marks_reach_neither_the_table_nor_the_host() {
     terminal.wait_given_back();
     let results = world.fleet(&["results", "--json"]).expect_code(0);
     assert_eq!(results.column("status"), ["done"], "something was dispatched");
+    world.end_fleets();
 }
 
 #[test]
@@ -359,8 +362,9 @@ fn a_terminal_that_goes_away_ends_the_screen_and_no_agent() {
     holder.signal(Signal::KILL);
     screen.wait_gone("the screen without a terminal");
     assert!(agent.lives(), "the agent ended with the terminal");
-    world.fleet(&["stop", "all"]).expect_code(0);
-    agent.wait_gone("the stopped agent");
+    drop(holder);
+    world.end_fleets();
+    assert!(!agent.lives(), "the stopped agent");
 }
 
 #[test]
@@ -406,6 +410,108 @@ fn a_storm_of_sizes_ends_with_the_frame_of_the_last_one() {
     }
 }
 
+/// What is on a screen, without the times that go on: words, each with one space before it.
+fn without_times(screen: &str) -> String {
+    let is_time = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    let line = |line: &str| -> String {
+        let is_unit = |word: &str| word.ends_with(['s', 'm', 'h']);
+        let words = line.split_whitespace().filter(|word| !(is_time(word) && is_unit(word)));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    screen.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Fails unless the table has each of these tasks in one row, and no other row.
+#[track_caller]
+fn assert_rows(terminal: &Terminal, tasks: &[&str]) {
+    let screen = terminal.screen();
+    let rows: Vec<&str> =
+        screen.lines().filter(|line| line.contains(" sh ") && line.contains('#')).collect();
+    assert_eq!(rows.len(), tasks.len(), "{screen}");
+    for (row, task) in rows.iter().zip(tasks) {
+        assert!(row.contains(task), "{task}\n{screen}");
+    }
+}
+
+#[test]
+fn a_storm_of_sizes_over_agents_ends_with_the_frame_of_the_last_one() {
+    let world = World::new();
+    let tasks = ["seq 300; sleep 1000", "sleep 1001", "sleep 1002"];
+    let [first, second, third] = tasks;
+    let words = ["--agent", "sh", "-j", "3", first, second, third];
+    let terminal = Terminal::start(&world, &words, 24, 80);
+    terminal.wait_for("3 running");
+    let shims = [1, 2, 3].map(|id| world.shim(id));
+    for round in 0_u16..200 {
+        terminal.resize(5 + round % 60, 20 + (round * 7) % 200);
+    }
+    terminal.resize(30, 100);
+    let fresh = Terminal::start(&world, &["attach"], 30, 100);
+    wait_until("the frame is that of a new screen", GENEROUS, || {
+        let (seen, wanted) = (without_times(&terminal.screen()), without_times(&fresh.screen()));
+        if seen == wanted && seen.contains("3 running") && seen.contains("│300") {
+            Ok(())
+        } else {
+            Err(format!("\n{seen}\nand not\n{wanted}"))
+        }
+    });
+    assert_rows(&terminal, &tasks);
+    assert!(shims.iter().all(|shim| shim.lives()), "{:#?}", world.processes());
+    assert_eq!(world.fleet(&["results", "--json"]).column("status"), ["running"; 3]);
+    drop((terminal, fresh));
+    world.end_fleets();
+}
+
+#[test]
+fn control_z_and_fg_change_nothing_for_the_agents_in_the_table() {
+    let mut world = World::new();
+    world.set("PS1", "ready> ");
+    let mut terminal =
+        Terminal::start_program(&world, "bash", &["--norc", "--noprofile", "-bi"], 24, 80);
+    terminal.wait_for("ready> ");
+    let fleet = env!("CARGO_BIN_EXE_fleet");
+    terminal.send(&format!("'{fleet}' --agent sh -j 3 'sleep 1000' 'sleep 1001'\r"));
+    wait_taken(&terminal, true);
+    terminal.wait_for("2 running");
+    let shims = [1, 2].map(|id| world.shim(id));
+    // In the editor the key is undo.
+    terminal.send("\x1b");
+    terminal.wait_for("i new task");
+    for round in ["first", "second"] {
+        terminal.send("\x1a");
+        wait_taken(&terminal, false);
+        terminal.wait_for("Stopped");
+        assert_shell_has_terminal(&terminal, round);
+        assert!(shims.iter().all(|shim| shim.lives()), "{:#?}", world.processes());
+        // What it was given before it went on is that of another size.
+        terminal.resize(if round == "first" { 30 } else { 24 }, 100);
+        terminal.send("fg\r");
+        wait_taken(&terminal, true);
+        terminal.wait_for("2 running");
+        terminal.wait_for("sleep 1001");
+        assert_rows(&terminal, &["sleep 1000", "sleep 1001"]);
+    }
+    terminal.send("i");
+    terminal.wait_for("Enter dispatch");
+    terminal.send("echo again > said");
+    terminal.wait_for("echo again > said");
+    terminal.send("\r");
+    terminal.wait_for("1 done");
+    assert_rows(&terminal, &["sleep 1000", "sleep 1001", "echo again"]);
+    assert!(shims.iter().all(|shim| shim.lives()), "{:#?}", world.processes());
+    let results = world.fleet(&["results", "--json"]);
+    assert_eq!(results.column("status"), ["running", "running", "done"]);
+    terminal.send("\x03");
+    terminal.wait_for("leave running");
+    terminal.send("l");
+    wait_taken(&terminal, false);
+    terminal.wait_for("fleet attach");
+    terminal.send("exit\r");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    terminal.wait_given_back();
+    world.end_fleets();
+}
+
 #[test]
 fn control_z_gives_the_terminal_to_the_shell_and_fg_takes_it_again() {
     let mut world = World::new();
@@ -432,6 +538,60 @@ fn control_z_does_nothing_where_nobody_could_continue() {
     terminal.send("q");
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     terminal.wait_given_back();
+}
+
+/// Ctrl-Z in the fleet that this command starts is answered, and the agent and the screen go on; then both are left.
+#[track_caller]
+fn assert_control_z_is_refused(world: &World, program: &str, args: &[&str]) {
+    let mut terminal = Terminal::start_program(world, program, args, 24, 80);
+    terminal.wait_for("1 running");
+    // In the editor the key is undo.
+    terminal.send("\x1b");
+    terminal.wait_for("i new task");
+    let agents = || world.processes().into_iter().filter(|one| one.mark.is_some()).count();
+    let before = agents();
+    assert!(before > 0, "{:#?}", world.processes());
+    terminal.send("\x1a");
+    terminal.wait_for("no shell to go back to");
+    assert!(terminal.is_taken(), "{}", terminal.screen());
+    assert!(terminal.screen().contains("1 running"), "{}", terminal.screen());
+    assert_eq!(agents(), before, "{:#?}", world.processes());
+    terminal.send("\x03");
+    terminal.wait_for("leave running");
+    terminal.send("l");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    terminal.wait_given_back();
+}
+
+/// A script that is a terminal's first process has nobody behind it who could continue both.
+#[test]
+fn control_z_does_nothing_in_a_script_that_nobody_watches() {
+    let world = World::new();
+    let script = "\"$0\" --agent sh 'sleep 1000'; exit $?";
+    assert_control_z_is_refused(&world, "sh", &["-c", script, env!("CARGO_BIN_EXE_fleet")]);
+    world.end_fleets();
+}
+
+/// As in a container: parent, group and session are outside of what the process can see. With its first process the
+/// system ends everything in it.
+#[expect(clippy::print_stdout, reason = "a test that did not run has to say so")]
+#[cfg(target_os = "linux")]
+#[test]
+fn control_z_does_nothing_in_the_first_process_of_a_namespace() {
+    let apart = ["-Urpf", "--mount-proc"];
+    let probe = World::new();
+    let tried = probe.command("unshare").args(apart).arg("true").output();
+    if !tried.as_ref().is_ok_and(|output| output.status.success()) {
+        println!("skipped, because there is no process namespace to be had: {tried:?}");
+        return;
+    }
+    for script in ["exec \"$0\" --agent sh 'sleep 1000'", "\"$0\" --agent sh 'sleep 1000'; exit $?"]
+    {
+        let world = World::new();
+        let command = ["sh", "-c", script, env!("CARGO_BIN_EXE_fleet")];
+        assert_control_z_is_refused(&world, "unshare", &[&apart[..], &command].concat());
+        world.assert_nothing_runs();
+    }
 }
 
 #[test]
@@ -526,6 +686,7 @@ fn a_pipe_in_the_place_of_an_output_is_not_opened() {
     terminal.wait_for("no regular file");
     terminal.pid().signal(Signal::TERM);
     assert_eq!(terminal.end(), 143, "{}", terminal.screen());
+    world.end_fleets();
 }
 
 #[test]

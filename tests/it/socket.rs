@@ -127,6 +127,7 @@ async fn a_fleet_is_driven_through_the_socket_as_if_it_were_here() {
         assert_eq!(statuses(&last), [cancelled, cancelled, DONE]);
     }
     assert_eq!(world.lines("ran"), ["1", "3"]);
+    world.end_fleets();
 }
 
 #[cfg(target_os = "linux")]
@@ -168,6 +169,7 @@ async fn what_a_client_gives_reaches_its_agents_and_no_file() {
     assert_eq!(world.lines("said"), said);
     assert_eq!(world.state_files_with("purple-pencil"), Vec::<PathBuf>::new());
     assert_eq!(world.state_files_with("orange-staple"), Vec::<PathBuf>::new());
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -194,6 +196,7 @@ async fn values_wait_for_a_later_host_and_an_agent_never_runs_without_them() {
     let error = &last.rows[2].end.as_ref().unwrap().error;
     assert!(error.contains("--env GIVEN is not known any more"), "{error}");
     assert_eq!((world.lines("said"), world.lines("ran").len()), (vec!["pencil".to_owned()], 1));
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -215,6 +218,7 @@ async fn a_killed_host_is_gone_for_its_clients_and_the_next_adopts_its_agents() 
     let last = until(&mut again.handle, done).await;
     assert_eq!(statuses(&last), [DONE, DONE]);
     assert_eq!(world.lines("ran"), ["1", "2"], "each ran once");
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -246,6 +250,7 @@ async fn a_queue_that_went_through_a_restart_of_the_machine_waits_for_the_owner(
     client.handle.send(Command::Release).await.unwrap();
     let last = until(&mut client.handle, done).await;
     assert_eq!(statuses(&last), [DONE, DONE]);
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -264,6 +269,7 @@ async fn what_the_owner_holds_stays_held_after_its_host_has_gone() {
     assert_eq!((&seen.header.hold, seen.header.kpis.queued), (&Some(Hold::Owner), 1));
     client.handle.send(Command::Release).await.unwrap();
     until(&mut client.handle, done).await;
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -297,6 +303,7 @@ async fn a_host_goes_when_nobody_needs_it_and_takes_an_empty_fleet_with_it() {
     let mut client = join(&world, &used).await;
     let last = until(&mut client.handle, done).await;
     assert_eq!(statuses(&last), [DONE]);
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -311,6 +318,7 @@ async fn a_host_gives_signs_of_life_while_agents_say_nothing() {
     until(&mut client.handle, |seen| seen.at >= later).await;
     std::fs::write(world.file("go"), "").unwrap();
     until(&mut client.handle, done).await;
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -333,6 +341,7 @@ async fn clients_that_come_at_one_moment_find_one_host() {
     assert_eq!(hosts.len(), 1, "{hosts:?}");
     let log = std::fs::read_to_string(dir.host_log()).unwrap();
     assert_eq!(log, "", "those that came too late say nothing");
+    world.end_fleets();
 }
 
 #[tokio::test]
@@ -397,6 +406,7 @@ async fn a_host_that_is_told_to_go_leaves_its_agents_running() {
     let mut client = join(&world, &dir).await;
     let last = until(&mut client.handle, done).await;
     assert_eq!(statuses(&last), [DONE]);
+    world.end_fleets();
 }
 
 #[cfg(target_os = "linux")]

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use loki_fleet::tui::KEYMAP;
+
 /// Lines that a file may have without its tests.
 const MOST_LINES: usize = 400;
 
@@ -374,6 +376,24 @@ fn nothing_is_left_undone_or_switched_off() {
         }
     }
     assert_none(&wrong, "lint exceptions are `#[expect(…, reason = …)]`, and nothing is put off");
+}
+
+#[test]
+fn texts_of_the_screen_take_names_of_keys_from_the_keymap() {
+    // A name of one character could be any word.
+    let keys: BTreeSet<&str> =
+        KEYMAP.iter().map(|binding| binding.shown).filter(|name| name.len() > 1).collect();
+    let mut wrong = Vec::new();
+    for source in sources(&["src/tui"]).iter().filter(|it| it.name != "src/tui/keymap.rs") {
+        for line in source.without_tests().lines().filter(|it| !it.trim_start().starts_with("//")) {
+            let texts = line.split('"').skip(1).step_by(2);
+            let mut words = texts.flat_map(|text| text.split([' ', ',', ':', ';', '(', ')']));
+            if words.any(|word| keys.contains(word)) {
+                wrong.push(format!("{}: {}", source.name, line.trim()));
+            }
+        }
+    }
+    assert_none(&wrong, "a key is named by `key_name!`, so that a text cannot tell of another one");
 }
 
 #[test]

@@ -2,9 +2,6 @@
 //!
 //! What may go here: questions and how the default kind is chosen. What may not: answers about single kinds.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use crate::core::{AgentKind, KindTraits, Task};
 
 /// A kind that stands for a real agent program, in the order in which they are tried.
@@ -46,13 +43,4 @@ impl<'a> Kinds<'a> {
             install.join(" or "),
         ))
     }
-}
-
-/// Says whether a program of this name can be executed from one of the folders in `path`.
-pub fn is_on_path(program: &str, path: Option<&OsStr>) -> bool {
-    use rustix::fs::{Access, access};
-    let can_run = |file: &Path| file.is_file() && access(file, Access::EXEC_OK).is_ok();
-    path.is_some_and(|path| {
-        std::env::split_paths(path).any(|folder| can_run(&folder.join(program)))
-    })
 }

@@ -131,3 +131,79 @@ fn only_kinds_that_can_be_chosen_are_offered() {
     let sh = maker(&folder).kinds().remove(1);
     assert_eq!((sh.is_installed, sh.is_prompt, sh.pays), (true, false, false));
 }
+
+/// Tasks of a draft of JSON lines, with the values of their variables.
+fn made(draft: &str, options: &TaskOptions) -> Made {
+    let made = PlanMaker::new("/".into(), true).make(draft, options);
+    assert_eq!(made.problems, []);
+    made
+}
+
+#[test]
+fn a_program_that_is_not_installed_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, "").unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .unwrap();
+        Some(folder.path().as_os_str())
+    };
+    let ygg = made("fix it", &options("ygg"));
+    let nothing = tempfile::tempdir().unwrap();
+    assert_eq!(
+        missing(&ygg, Some(nothing.path().as_os_str())).unwrap(),
+        "\"ygg\" was not found on PATH: install it (pip install ygg)"
+    );
+    let with_sh = path("sh");
+    assert_eq!(
+        missing(&ygg, with_sh).unwrap(),
+        "\"ygg\" was not found on PATH: install it (pip install ygg), or take a kind that is there: sh"
+    );
+    assert_eq!(missing(&made("true", &options("sh")), with_sh), None);
+    // One task of many is enough, and a search path of its own counts.
+    let mixed = r#"[{"goal": "true", "agent": "sh"}, {"goal": "fix it", "agent": "ygg"}]"#;
+    assert!(missing(&made(mixed, &options("sh")), with_sh).is_some());
+    let all = path("ygg");
+    assert_eq!(missing(&made(mixed, &options("sh")), all), None);
+    let elsewhere =
+        TaskOptions { env: vec![("PATH".into(), Some("/nowhere".into()))], ..options("ygg") };
+    assert!(missing(&made("fix it", &elsewhere), all).is_some());
+}
+
+#[test]
+fn the_program_of_a_command_is_looked_for_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |word: &str| {
+        let command = Some(vec![word.to_owned(), "{task}".to_owned()]);
+        let root = folder.path().to_owned();
+        let made = made("a", &TaskOptions { command, root, ..options("command") });
+        missing(&made, Some(OsStr::new("/bin")))
+    };
+    assert_eq!(of("cat"), None);
+    assert_eq!(
+        of("no-such-tool").unwrap(),
+        "\"no-such-tool\" was not found on PATH: install it or correct the command"
+    );
+    let inside = folder.path().display();
+    assert_eq!(
+        of("./tool").unwrap(),
+        format!("\"./tool\" was not found (in {inside}): make it or correct the command")
+    );
+    std::fs::write(folder.path().join("tool"), "").unwrap();
+    assert_eq!(of("./tool"), None);
+}
+
+#[test]
+fn variables_are_read_as_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |word: &str| maker(&folder).read_variable(word);
+    assert_eq!(read("PATH").unwrap(), ("PATH".to_owned(), None));
+    assert_eq!(read("A=b=c").unwrap(), ("A".to_owned(), Some("b=c".to_owned())));
+    assert_eq!(read("=a").unwrap_err(), "has no name (write NAME or NAME=VALUE)");
+    let own = read("FLEET_AGENT=x").unwrap_err();
+    assert_eq!(own, "is set by fleet itself (choose another name)");
+    let absent = read("NO_SUCH_VARIABLE_HERE").unwrap_err();
+    let expected = "is not set here (set it, or give NO_SUCH_VARIABLE_HERE=VALUE)";
+    assert_eq!(absent, expected);
+}

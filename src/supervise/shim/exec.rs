@@ -10,7 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +18,8 @@ use std::sync::atomic::AtomicBool;
 use nix::errno::Errno;
 use nix::unistd::execv;
 use signal_hook::consts::SIGPIPE;
+
+use super::super::on_path::candidates;
 
 /// Exit code that says "not started" to a person who looks; the shim reads the report instead.
 const NOT_STARTED: u8 = 127;
@@ -134,19 +136,6 @@ fn run_program(program: &OsStr, argv: &[OsString]) -> io::Error {
     last.into()
 }
 
-/// Returns where the program can be, in the order in which to try.
-fn candidates(program: &OsStr, path: Option<OsString>) -> Vec<PathBuf> {
-    if program.as_bytes().contains(&b'/') {
-        return vec![PathBuf::from(program)];
-    }
-    if program.is_empty() {
-        return Vec::new();
-    }
-    let path = path.unwrap_or_else(|| OsString::from("/bin:/usr/bin"));
-    // An empty entry is the current folder; a name without a slash is found there as well.
-    std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
-}
-
 /// A program of another system has zero bytes in its first lines, a script without a first line of its own has none.
 fn is_text(path: &Path) -> bool {
     let mut head = Vec::new();
@@ -188,16 +177,6 @@ fn set_stdin(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_looked_for_in_the_path_and_a_path_is_taken_as_it_is() {
-        let path = Some(OsString::from("/a::/b"));
-        let found = candidates(OsStr::new("tool"), path.clone());
-        assert_eq!(found, [Path::new("/a/tool"), Path::new("tool"), Path::new("/b/tool")]);
-        assert_eq!(candidates(OsStr::new("./tool"), path), [Path::new("./tool")]);
-        assert_eq!(candidates(OsStr::new("tool"), None).len(), 2);
-        assert!(candidates(OsStr::new(""), None).is_empty());
-    }
 
     #[test]
     fn a_report_is_read_back_and_silence_is_success() {

@@ -46,8 +46,9 @@ impl Sizes {
     }
 }
 
+/// The size of what is at the path itself: a link is never followed, since an agent could lead it anywhere.
 fn size(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().map(|metadata| metadata.len())
+    fs::symlink_metadata(path).ok().map(|metadata| metadata.len())
 }
 
 #[cfg(test)]
@@ -72,6 +73,19 @@ mod tests {
         assert_eq!(sizes.changed(), [AgentId(1)], "a file that was cut has changed as well");
         sizes.forget(AgentId(1));
         fs::write(path("err1"), "text").unwrap();
+        assert_eq!(sizes.changed(), []);
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_no_size_of_an_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("elsewhere"), "text").unwrap();
+        std::os::unix::fs::symlink(path("elsewhere"), path("out")).unwrap();
+        let mut sizes = Sizes::default();
+        sizes.follow(AgentId(1), &path("out"), &path("err"));
+        assert_eq!(sizes.changed(), [AgentId(1)], "the first look");
+        fs::write(path("elsewhere"), "some more text").unwrap();
         assert_eq!(sizes.changed(), []);
     }
 }

@@ -285,7 +285,7 @@ fn next(news: &Receiver<News>) -> News {
 #[test]
 fn the_worker_tells_facts_growth_and_the_end_in_order() {
     let files = Files::new();
-    let (worker, news) = start(16);
+    let (mut worker, news) = start(16);
     worker.follow(files.follow(ID, "sh"));
     append(&files.out(), COST);
     worker.look(ID);
@@ -316,7 +316,7 @@ fn the_worker_tells_facts_growth_and_the_end_in_order() {
 #[test]
 fn a_silent_agent_ends_with_one_word() {
     let files = Files::new();
-    let (worker, news) = start(16);
+    let (mut worker, news) = start(16);
     worker.follow(files.follow(ID, "sh"));
     worker.finish(ID, None);
     worker.finish(ID, None);
@@ -328,7 +328,7 @@ fn a_flooding_agent_does_not_hold_up_the_others() {
     let (flood, quiet) = (Files::new(), Files::new());
     append(&flood.out(), "text text text text text text text\n".repeat(1 << 20));
     append(&quiet.out(), COST);
-    let (worker, news) = start(0);
+    let (mut worker, news) = start(0);
     worker.follow(flood.follow(ID, "sh"));
     worker.follow(quiet.follow(AgentId(2), "sh"));
     worker.finish(ID, None);
@@ -350,7 +350,7 @@ fn a_flooding_agent_does_not_hold_up_the_others() {
 #[test]
 fn orders_never_wait_for_a_receiver_that_takes_nothing() {
     let files = Files::new();
-    let (worker, news) = start(0);
+    let (mut worker, news) = start(0);
     worker.follow(files.follow(ID, "sh"));
     for _ in 0..1000 {
         append(&files.out(), COST);
@@ -373,7 +373,7 @@ fn orders_never_wait_for_a_receiver_that_takes_nothing() {
 fn an_agent_that_is_forgotten_is_not_heard_of_and_may_come_again() {
     let files = Files::new();
     append(&files.out(), COST);
-    let (worker, news) = start(16);
+    let (mut worker, news) = start(16);
     worker.follow(files.follow(ID, "sh"));
     worker.look(ID);
     assert_eq!(next(&news), News::Progress(ID));
@@ -393,7 +393,7 @@ fn an_agent_that_is_forgotten_before_the_worker_has_heard_of_it_is_not_followed(
     append(&files.out(), COST);
     let (sender, news) = mpsc::sync_channel(16);
     let (go, wait) = mpsc::sync_channel(16);
-    let worker = ScanWorker::start(move |told| {
+    let mut worker = ScanWorker::start(move |told| {
         let _ = sender.send(told);
         let _ = wait.recv();
     })
@@ -440,7 +440,7 @@ impl LineReader for Faulty {
 #[test]
 fn a_fault_in_one_reader_ends_the_reading_of_that_agent_only() {
     let (faulty, sound) = (Files::new(), Files::new());
-    let (worker, news) = start(64);
+    let (mut worker, news) = start(64);
     append(&faulty.out(), COST);
     append(&sound.out(), COST);
     worker.follow(Follow { reader: Box::new(Faulty), ..faulty.follow(ID, "sh") });

@@ -76,7 +76,7 @@ pub enum News {
 #[derive(Debug)]
 pub struct ScanWorker {
     mailbox: Arc<Mailbox>,
-    sizes: Mutex<Sizes>,
+    sizes: Sizes,
 }
 
 impl ScanWorker {
@@ -91,12 +91,12 @@ impl ScanWorker {
             buffer: vec![0; READ_BYTES],
         };
         thread::Builder::new().name("scan".to_owned()).spawn(move || worker.run())?;
-        Ok(Self { mailbox, sizes: Mutex::default() })
+        Ok(Self { mailbox, sizes: Sizes::default() })
     }
 
     /// Begins to read an agent's output; nothing is read before the first look.
-    pub fn follow(&self, follow: Follow) {
-        self.sizes().follow(follow.id, &follow.out, &follow.err);
+    pub fn follow(&mut self, follow: Follow) {
+        self.sizes.follow(follow.id, &follow.out, &follow.err);
         self.mailbox.put(|orders| orders.follow.push(follow));
     }
 
@@ -109,8 +109,8 @@ impl ScanWorker {
 
     /// Looks at the sizes of the files of all agents, here and now, and has those read that have changed: when all are
     /// silent the thread is not woken.
-    pub fn look_all(&self) {
-        let changed = self.sizes().changed();
+    pub fn look_all(&mut self) {
+        let changed = self.sizes.changed();
         if !changed.is_empty() {
             self.mailbox.put(|orders| orders.look.extend(changed));
         }
@@ -118,27 +118,22 @@ impl ScanWorker {
 
     /// Reads the output of an agent that has ended to its end; `Scanned` follows, also for an agent that is not
     /// followed. `code` is its exit code, if it has one.
-    pub fn finish(&self, id: AgentId, code: Option<i32>) {
-        self.sizes().forget(id);
+    pub fn finish(&mut self, id: AgentId, code: Option<i32>) {
+        self.sizes.forget(id);
         self.mailbox.put(|orders| {
             orders.finish.insert(id, code);
         });
     }
 
     /// Reads nothing of the agent any more and says nothing about it, but for news that are under way.
-    pub fn forget(&self, id: AgentId) {
-        self.sizes().forget(id);
+    pub fn forget(&mut self, id: AgentId) {
+        self.sizes.forget(id);
         self.mailbox.put(|orders| {
             orders.follow.retain(|follow| follow.id != id);
             orders.look.remove(&id);
             orders.finish.remove(&id);
             orders.forget.insert(id);
         });
-    }
-
-    /// No size is half written when a thread panics, so a poisoned lock is as good as any.
-    fn sizes(&self) -> MutexGuard<'_, Sizes> {
-        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

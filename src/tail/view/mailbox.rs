@@ -50,15 +50,17 @@ pub(super) struct Orders {
 impl Orders {
     /// Says whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
-        self.open.is_none()
-            && self.ended.is_none()
-            && !self.closes
-            && self.hides.is_none()
-            && self.layout.is_none()
-            && self.steps.is_empty()
-            && !self.hint
-            && !self.found
-            && !self.stop
+        !self.was_asked() && !self.hint && !self.found && !self.stop
+    }
+
+    /// Says whether a door has asked for something: all but hints to look for news.
+    pub(super) fn was_asked(&self) -> bool {
+        self.open.is_some()
+            || self.ended.is_some()
+            || self.closes
+            || self.hides.is_some()
+            || self.layout.is_some()
+            || !self.steps.is_empty()
     }
 
     fn put(&mut self, request: Request) {

@@ -6,6 +6,7 @@
 //! [`TailView`] is all that a screen needs: requests go in and never wait, the newest [`Page`] comes out.
 
 mod file;
+mod lines;
 mod mailbox;
 mod page;
 mod pieces;

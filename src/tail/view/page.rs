@@ -61,7 +61,7 @@ pub struct NewLines {
 }
 
 /// How a search stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchState {
     /// What was asked for.
     pub needle: String,

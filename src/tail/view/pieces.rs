@@ -230,6 +230,12 @@ impl Pieces {
     }
 }
 
+/// Says whether a whole line is one piece, its newline with it. Nothing is read, since only its place decides that.
+pub(super) fn is_one_piece(line: Range<u64>) -> bool {
+    // The first boundary with a whole block of the line before it.
+    line.start.next_multiple_of(BLOCK_BYTES) + BLOCK_BYTES >= line.end
+}
+
 fn offset_in_block(offset: u64) -> usize {
     usize::try_from(offset % BLOCK_BYTES).unwrap_or(0)
 }
@@ -240,7 +246,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{BLOCK_BYTES, Pieces, Source};
+    use super::{BLOCK_BYTES, Pieces, Source, is_one_piece};
 
     fn pieces(text: &str) -> Pieces {
         Pieces::new(Source::Text(Arc::from(text)))
@@ -295,6 +301,13 @@ mod tests {
             let mut pieces = pieces(&text);
             let forwards = starts_forwards(&mut pieces);
             prop_assert_eq!(&forwards, &starts_backwards(&mut pieces));
+            let mut line = 0;
+            for text in text.split_inclusive('\n') {
+                let range = line..line + text.len() as u64;
+                let count = forwards.iter().filter(|start| range.contains(start)).count();
+                prop_assert_eq!(is_one_piece(range.clone()), count == 1, "{:?} has {}", range, count);
+                line = range.end;
+            }
             for (number, start) in forwards.iter().enumerate() {
                 let end = forwards.get(number + 1).copied().unwrap_or(pieces.size());
                 for offset in [*start, u64::midpoint(*start, end), end - 1] {

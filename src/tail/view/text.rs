@@ -100,6 +100,17 @@ impl Line {
         self.cells.splice(0..0, cells);
     }
 
+    /// Makes all of it dim.
+    pub fn dim(&mut self) {
+        self.cells.iter_mut().for_each(|cell| cell.style.is_dim = true);
+    }
+
+    /// Lets the line stand for so many raw bytes, which it does not come from: no cell is past the last of them.
+    pub fn keep_within(&mut self, bytes: usize) {
+        let last = index(bytes.saturating_sub(1));
+        self.cells.iter_mut().for_each(|cell| cell.raw = cell.raw.min(last));
+    }
+
     /// Returns the text as it is shown, without marks.
     pub fn plain(&self) -> String {
         let own = self.cells.iter().filter(|cell| cell.emphasis != Emphasis::Mark);

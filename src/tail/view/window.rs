@@ -7,16 +7,14 @@
 
 use std::io;
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::pieces::Pieces;
+use super::lines::Lines;
 use super::search::Matcher;
 use super::text::{Line, Span};
-use crate::adapters::{Words, in_words};
 
 /// Rows that one request moves at most: a screen of any size, and some milliseconds of work.
 const MOST_ROWS: usize = 2_000;
-/// Stands before a piece that is the rest of a line.
-const REST_MARK: &str = "[line goes on] ";
 
 /// How rows are made of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +54,7 @@ pub struct Row {
 }
 
 /// Place of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Place {
     /// Where the piece begins.
     piece: u64,
@@ -89,12 +87,14 @@ pub(super) struct Window {
     top: Place,
     column: usize,
     follows: bool,
+    /// The size of the text for which the top is where it belongs; `None` if something else has changed since.
+    settled_at: Option<u64>,
 }
 
 impl Window {
     /// A window at the end of a text, which it follows, or at its beginning.
     pub(super) fn new(layout: Layout, follows: bool) -> Self {
-        Self { layout, top: Place::default(), column: 0, follows }
+        Self { layout, top: Place::default(), column: 0, follows, settled_at: None }
     }
 
     pub(super) fn follows(&self) -> bool {
@@ -115,6 +115,7 @@ impl Window {
 
     pub(super) fn set_layout(&mut self, layout: Layout) {
         self.layout = layout;
+        self.settled_at = None;
         if layout.wraps {
             self.column = 0;
         }
@@ -123,20 +124,22 @@ impl Window {
     /// Begins anew, since the text is another one. Following goes on.
     pub(super) fn restart(&mut self) {
         self.top = Place::default();
+        self.settled_at = None;
     }
 
     /// Moves what is visible.
-    pub(super) fn go(&mut self, pieces: &mut Pieces, way: Move) -> io::Result<()> {
+    pub(super) fn go(&mut self, lines: &mut Lines, way: Move) -> io::Result<()> {
+        self.settled_at = None;
         match way {
-            Move::Rows(rows) => self.go_rows(pieces, i64::from(rows)),
+            Move::Rows(rows) => self.go_rows(lines, i64::from(rows)),
             Move::Pages(pages) => {
                 let screen = self.layout.height.saturating_sub(1).max(1);
                 let screen = i64::try_from(screen).unwrap_or(1);
-                self.go_rows(pieces, i64::from(pages).saturating_mul(screen))
+                self.go_rows(lines, i64::from(pages).saturating_mul(screen))
             }
             Move::Start => {
                 self.top = Place::default();
-                self.follows = self.top_of_end(pieces)? == self.top;
+                self.follows = self.top_of_end(lines)? == self.top;
                 Ok(())
             }
             Move::End => {
@@ -153,41 +156,35 @@ impl Window {
         }
     }
 
-    fn go_rows(&mut self, pieces: &mut Pieces, rows: i64) -> io::Result<()> {
+    fn go_rows(&mut self, lines: &mut Lines, rows: i64) -> io::Result<()> {
         let most = usize::try_from(rows.unsigned_abs()).unwrap_or(MOST_ROWS).min(MOST_ROWS);
-        let last = self.top_of_end(pieces)?;
-        let mut top = if self.follows { last } else { self.aligned(pieces, self.top)? };
+        let last = self.top_of_end(lines)?;
+        let mut top = if self.follows { last } else { self.aligned(lines, self.top)? };
         if rows < 0 {
-            let before = self.rows_before(pieces, top, most)?;
+            let before = self.rows_before(lines, top, most)?;
             self.follows &= before.is_empty();
             top = before.first().copied().unwrap_or(top);
         } else {
-            for _ in 0..most {
-                if (top.piece, top.cell) >= (last.piece, last.cell) {
-                    break;
-                }
-                let Some(next) = self.next(pieces, top)? else { break };
-                top = next;
-            }
-            self.follows |= (top.piece, top.cell) >= (last.piece, last.cell);
+            let after = self.rows_after(lines, top, most)?;
+            top = after.into_iter().take_while(|row| *row <= last).last().unwrap_or(top);
+            self.follows |= top >= last;
         }
         self.top = top;
         Ok(())
     }
 
     /// Makes the byte at an offset visible, a third from the top if it was not, and stops following.
-    pub(super) fn show(&mut self, pieces: &mut Pieces, offset: u64) -> io::Result<()> {
-        let piece = pieces.start_of(offset)?;
-        let line = line(pieces, piece)?;
+    pub(super) fn show(&mut self, lines: &mut Lines, offset: u64) -> io::Result<()> {
+        let piece = lines.pieces.start_of(offset)?;
+        let line = lines.line(piece)?;
         let (cell, column) = line.find_raw(offset.saturating_sub(piece));
-        let visible = self.visible(pieces, Highlight::default())?;
-        let cells = self.layout_of(&line);
+        self.settle(lines)?;
+        let cells = self.rows_of(&line);
         let row = cells.iter().rposition(|row| row.start <= cell).unwrap_or(0);
         let place = Place { piece, cell: cells.get(row).map_or(0, |row| row.start) };
         self.follows = false;
-        let is_before = (place.piece, place.cell) < (self.top.piece, self.top.cell);
-        if is_before || place.piece >= visible.end || !self.is_within(pieces, place)? {
-            let before = self.rows_before(pieces, place, self.layout.height / 3)?;
+        if place < self.top || !self.is_within(lines, place)? {
+            let before = self.rows_before(lines, place, self.layout.height / 3)?;
             self.top = before.first().copied().unwrap_or(place);
         }
         if !self.layout.wraps {
@@ -200,44 +197,44 @@ impl Window {
     }
 
     /// Says whether a place at or below the top is on the screen.
-    fn is_within(&self, pieces: &mut Pieces, place: Place) -> io::Result<bool> {
-        let mut at = self.top;
-        for _ in 0..self.layout.height {
-            if at == place {
-                return Ok(true);
-            }
-            let Some(next) = self.next(pieces, at)? else { break };
-            at = next;
+    fn is_within(&self, lines: &mut Lines, place: Place) -> io::Result<bool> {
+        let below = self.layout.height.saturating_sub(1);
+        Ok(place == self.top || self.rows_after(lines, self.top, below)?.contains(&place))
+    }
+
+    /// Puts the top where it belongs now: to a row of the present layout, or so that the end shows if it is followed.
+    pub(super) fn settle(&mut self, lines: &mut Lines) -> io::Result<()> {
+        let size = lines.pieces.size();
+        if self.settled_at != Some(size) {
+            self.top =
+                if self.follows { self.top_of_end(lines)? } else { self.aligned(lines, self.top)? };
+            self.settled_at = Some(size);
         }
-        Ok(false)
+        Ok(())
     }
 
     /// Returns what is visible now. A window that follows moves to the end first.
     pub(super) fn visible(
         &mut self,
-        pieces: &mut Pieces,
+        lines: &mut Lines,
         highlight: Highlight<'_>,
     ) -> io::Result<Visible> {
-        if self.follows {
-            self.top = self.top_of_end(pieces)?;
-        } else {
-            self.top = self.aligned(pieces, self.top)?;
-        }
-        let size = pieces.size();
+        self.settle(lines)?;
+        let size = lines.pieces.size();
         let mut visible = Visible { rows: Vec::new(), end: self.top.piece, at_end: size == 0 };
         let mut at = self.top;
         while visible.rows.len() < self.layout.height && at.piece < size {
-            let mut line = line(pieces, at.piece)?;
+            let mut line = lines.line(at.piece)?;
+            let layout = self.rows_of(&line);
             if let Some(matcher) = highlight.matcher {
                 let current = highlight.current.filter(|offset| *offset >= at.piece);
-                let end = pieces.end_of(at.piece)?;
+                let end = lines.pieces.end_of(at.piece)?;
                 let current = current.filter(|offset| *offset < end);
-                line.emphasise(
+                Rc::make_mut(&mut line).emphasise(
                     |text, from| matcher.find(text, from),
                     current.map(|offset| offset - at.piece),
                 );
             }
-            let layout = self.layout_of(&line);
             let first = layout.iter().rposition(|row| row.start <= at.cell).unwrap_or(0);
             let mut shown = first;
             for cells in layout.iter().skip(first) {
@@ -248,7 +245,7 @@ impl Window {
                 visible.rows.push(Row { spans, offset: at.piece, is_first: shown == 0 });
                 shown += 1;
             }
-            visible.end = pieces.end_of(at.piece)?;
+            visible.end = lines.pieces.end_of(at.piece)?;
             visible.at_end = visible.end >= size && shown >= layout.len();
             at = Place { piece: visible.end, cell: 0 };
         }
@@ -263,7 +260,8 @@ impl Window {
         }
     }
 
-    fn layout_of(&self, line: &Line) -> Vec<Range<usize>> {
+    /// Returns which cells of a piece each of its rows shows; without wrapping it has one row, whatever it shows.
+    fn rows_of(&self, line: &Line) -> Vec<Range<usize>> {
         if self.layout.wraps {
             line.wrap(self.layout.width)
         } else {
@@ -272,10 +270,11 @@ impl Window {
     }
 
     /// Returns the row that a place is on under the present layout.
-    fn aligned(&self, pieces: &mut Pieces, place: Place) -> io::Result<Place> {
-        let piece = pieces.start_of(place.piece.min(pieces.size().saturating_sub(1)))?;
+    fn aligned(&self, lines: &mut Lines, place: Place) -> io::Result<Place> {
+        let piece =
+            lines.pieces.start_of(place.piece.min(lines.pieces.size().saturating_sub(1)))?;
         let cell = if piece == place.piece && place.cell > 0 {
-            let layout = self.layout_of(&line(pieces, piece)?);
+            let layout = self.rows_of(&*lines.line(piece)?);
             layout.iter().rfind(|row| row.start <= place.cell).map_or(0, |row| row.start)
         } else {
             0
@@ -283,25 +282,22 @@ impl Window {
         Ok(Place { piece, cell })
     }
 
-    /// Returns the row after a place; `None` at the end.
-    fn next(&self, pieces: &mut Pieces, place: Place) -> io::Result<Option<Place>> {
-        if self.layout.wraps {
-            let layout = self.layout_of(&line(pieces, place.piece)?);
-            if let Some(row) = layout.iter().find(|row| row.start > place.cell) {
-                return Ok(Some(Place { cell: row.start, ..place }));
-            }
+    /// Returns up to `most` rows after a place, in order.
+    fn rows_after(&self, lines: &mut Lines, place: Place, most: usize) -> io::Result<Vec<Place>> {
+        let mut rows = Vec::new();
+        let mut piece = place.piece;
+        while rows.len() < most && piece < lines.pieces.size() {
+            let layout = self.rows_of(&*lines.line(piece)?);
+            let places = layout.iter().map(|row| Place { piece, cell: row.start });
+            let after = places.filter(|row| *row > place);
+            rows.extend(after.take(most - rows.len()));
+            piece = lines.pieces.end_of(piece)?;
         }
-        let end = pieces.end_of(place.piece)?;
-        Ok((end < pieces.size()).then_some(Place { piece: end, cell: 0 }))
+        Ok(rows)
     }
 
     /// Returns up to `most` rows before a place, in order.
-    fn rows_before(
-        &self,
-        pieces: &mut Pieces,
-        place: Place,
-        most: usize,
-    ) -> io::Result<Vec<Place>> {
+    fn rows_before(&self, lines: &mut Lines, place: Place, most: usize) -> io::Result<Vec<Place>> {
         let mut rows = Vec::new();
         let mut at = place;
         while rows.len() < most {
@@ -309,13 +305,9 @@ impl Window {
                 if at.piece == 0 {
                     break;
                 }
-                at = Place { piece: pieces.start_before(at.piece)?, cell: usize::MAX };
+                at = Place { piece: lines.pieces.start_before(at.piece)?, cell: usize::MAX };
             }
-            let layout = if self.layout.wraps {
-                self.layout_of(&line(pieces, at.piece)?)
-            } else {
-                vec![Range { start: 0, end: 0 }]
-            };
+            let layout = self.rows_of(&*lines.line(at.piece)?);
             let before = layout.iter().rev().filter(|row| row.start < at.cell);
             for row in before.take(most - rows.len()) {
                 rows.push(Place { piece: at.piece, cell: row.start });
@@ -327,29 +319,11 @@ impl Window {
     }
 
     /// Returns the top row when the last row of the text is the last one on the screen.
-    fn top_of_end(&self, pieces: &mut Pieces) -> io::Result<Place> {
-        let end = Place { piece: pieces.size(), cell: 0 };
-        let rows = self.rows_before(pieces, end, self.layout.height.max(1))?;
+    fn top_of_end(&self, lines: &mut Lines) -> io::Result<Place> {
+        let end = Place { piece: lines.pieces.size(), cell: 0 };
+        let rows = self.rows_before(lines, end, self.layout.height.max(1))?;
         Ok(rows.first().copied().unwrap_or_default())
     }
-}
-
-/// Reads and interprets the piece that begins at an offset. A line of the line protocol is shown in words, dim unless
-/// its agent speaks to people: nobody wants to read JSON there, and the file itself has it.
-pub(super) fn line(pieces: &mut Pieces, start: u64) -> io::Result<Line> {
-    let end = pieces.end_of(start)?;
-    let raw = pieces.bytes(start..end)?;
-    let mut line = match in_words(&raw) {
-        Some(Words { text, is_speech: true }) => Line::from_raw(text.as_bytes()),
-        Some(Words { text, is_speech: false }) => {
-            Line::from_raw(format!("\x1b[2m{text}").as_bytes())
-        }
-        None => Line::from_raw(&raw),
-    };
-    if pieces.is_rest(start)? {
-        line.put_mark_first(REST_MARK);
-    }
-    Ok(line)
 }
 
 #[cfg(test)]

@@ -79,6 +79,8 @@ struct Worker {
     last_look: Instant,
     last_path_look: Instant,
     last_page: Option<Instant>,
+    /// Why the folder is not watched, as the newest page tells it.
+    refusal: Option<String>,
     /// Survives a change of the viewed text.
     needle: Option<String>,
     copies: u64,
@@ -99,6 +101,7 @@ impl Worker {
             last_look: now,
             last_path_look: now,
             last_page: None,
+            refusal: None,
             needle: None,
             copies: 0,
         }
@@ -158,6 +161,7 @@ impl Worker {
     }
 
     fn turn(&mut self, orders: Orders, is_time: bool) {
+        let was_asked = orders.was_asked();
         let mut is_new = false;
         let mut has_opened = false;
         if orders.closes {
@@ -207,10 +211,15 @@ impl Worker {
             self.watch();
             return;
         }
-        let mut page = self.viewed.as_mut().map(Viewed::page).unwrap_or_default();
-        if page.note.is_none() && self.viewed.as_ref().is_some_and(Viewed::may_change) {
-            page.note = self.folder.as_ref().and_then(FolderWatch::refusal).map(ToOwned::to_owned);
+        let is_watched = self.viewed.as_ref().is_some_and(Viewed::may_change);
+        let refusal = self.folder.as_ref().filter(|_| is_watched).and_then(FolderWatch::refusal);
+        let has_news = self.viewed.as_ref().is_some_and(Viewed::has_news);
+        if !was_asked && !has_news && refusal == self.refusal.as_deref() {
+            return;
         }
+        self.refusal = refusal.map(ToOwned::to_owned);
+        let mut page = self.viewed.as_mut().map(Viewed::page).unwrap_or_default();
+        page.note = page.note.or_else(|| self.refusal.clone());
         self.tell(page);
     }
 

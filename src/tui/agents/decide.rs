@@ -3,7 +3,7 @@
 //! What may go here: which agents a key can be about, and the words of refusals. What may not: state of the table.
 
 use crate::core::{AgentId, BatchId, Command, Direction, Hold, Phase, Row, Status};
-use crate::supervise::AgentDir;
+use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
 use crate::tui::modal::Modal;
 use crate::tui::theme::Tone;
@@ -126,7 +126,7 @@ pub(super) fn stop(ids: &[AgentId], world: &World) -> Decision {
         return Decision::send(Command::Kill(Some(vec![*id])), Asked::Kill(1), text);
     }
     if let Some(id) = stoppable.live.first() {
-        let text = format!("stopping {id} · x again kills it");
+        let text = format!("stopping {id} · {} again kills it", key_name!(Agents, Stop));
         return Decision::send(Command::Stop(Some(vec![*id])), Asked::Stop(1), text);
     }
     Decision::No(nothing_to_stop(ids, world))
@@ -228,18 +228,19 @@ fn why_no_retry(row: &Row) -> Option<String> {
 pub(super) fn hold(world: &World) -> Decision {
     let header = &world.snapshot.header;
     // What a release would not set going is said, and not that it was released.
+    let cap = key_name!(Everywhere, Cap);
     let refusal = match &header.hold {
-        Some(Hold::Cap) => "held at the cap: F4 raises it, or drops the queue",
+        Some(Hold::Cap) => format!("held at the cap: {cap} raises it, or drops the queue"),
         Some(Hold::NotSaved(_)) => {
-            "nothing can be saved: when the disk takes it, the queue goes on by itself"
+            "nothing can be saved: when the disk takes it, the queue goes on by itself".to_owned()
         }
         None | Some(Hold::Owner) if world.snapshot.question.is_some() => {
-            "the cap is reached: F4 raises it, drops the queue or keeps holding"
+            format!("the cap is reached: {cap} raises it, drops the queue or keeps holding")
         }
-        _ => "",
+        _ => String::new(),
     };
     if !refusal.is_empty() && header.kinds_held.is_empty() {
-        return Decision::no(refusal);
+        return Decision::No(refusal);
     }
     if header.hold.is_some() || !header.kinds_held.is_empty() {
         Decision::send(Command::Release, Asked::Release, "releasing the queue".to_owned())
@@ -308,12 +309,18 @@ pub(super) fn message(row: &Row, _: &World) -> Decision {
     let kind = why::head(&row.task.kind.0);
     let id = row.id;
     match row.status {
-        Status::Queued => Decision::No(format!("{id} has not started: e edits its task")),
-        Status::Ended(_) => Decision::No(format!("{id} has ended: r tries it again")),
+        Status::Queued => Decision::No(format!(
+            "{id} has not started: {} edits its task",
+            key_name!(Agents, EditQueued)
+        )),
+        Status::Ended(_) => {
+            Decision::No(format!("{id} has ended: {} tries it again", key_name!(Agents, Retry)))
+        }
         Status::Starting | Status::Running | Status::Stopping | Status::Ending => {
             Decision::Explain(format!(
-                "{kind} takes no messages while it works. To tell {id} something, stop it with x and submit its task \
-                 again with what it should know; or wait for its end and submit a new task."
+                "{kind} takes no messages while it works. To tell {id} something, stop it with {} and submit its task \
+                 again with what it should know; or wait for its end and submit a new task.",
+                key_name!(Agents, Stop)
             ))
         }
     }
@@ -324,14 +331,14 @@ pub(super) fn show_file(row: &Row, world: &World) -> Decision {
     if row.started.is_none() {
         return Decision::No(format!("{} has not run: there is no output", row.id));
     }
-    Decision::Now(vec![Wish::Ask(Request::ShowFile(files(row, world).out()))])
+    Decision::Now(vec![Wish::Ask(Request::ShowFile(world.agent_dir(row.id).out()))])
 }
 
 /// Opens the output in the editor.
 pub(super) fn edit_file(row: &Row, world: &World) -> Decision {
     match show_file(row, world) {
         Decision::Now(_) => {
-            Decision::Now(vec![Wish::Ask(Request::EditFile(files(row, world).out()))])
+            Decision::Now(vec![Wish::Ask(Request::EditFile(world.agent_dir(row.id).out()))])
         }
         refusal => refusal,
     }
@@ -342,11 +349,7 @@ pub(super) fn copy_path(row: &Row, world: &World) -> Decision {
     if row.started.is_none() {
         return Decision::No(format!("{} has not run: there is no output", row.id));
     }
-    let path = files(row, world).out().to_string_lossy().into_owned();
+    let path = world.agent_dir(row.id).out().to_string_lossy().into_owned();
     let what = format!("path of the output of {}", row.id);
     Decision::Now(vec![Wish::Ask(Request::Copy(path, what))])
-}
-
-fn files(row: &Row, world: &World) -> AgentDir {
-    AgentDir::new(world.dir.agent(row.id))
 }

@@ -5,14 +5,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use ratatui::widgets::{Block, Widget as _};
+use ratatui::widgets::Widget as _;
 
 use super::columns::{Column, Columns, SIGNS, cell};
 use super::order::{Filter, Line};
 use super::{Agents, Cursor};
 use crate::core::{AgentId, NanoUsd, Row};
-use crate::tui::cells::{Part, fitting, put, put_parts, wrapped};
+use crate::tui::cells::{Part, fitting, put, put_parts};
+use crate::tui::frame::{self, inside};
+use crate::tui::keymap::key_name;
 use crate::tui::layout::{Arrangement, Focus};
+use crate::tui::search_line;
 use crate::tui::theme::Tone;
 use crate::tui::world::{Connection, World};
 use crate::words::plain_text::{cells, count};
@@ -39,12 +42,7 @@ pub(super) struct Parts {
 impl Parts {
     /// Divides an area.
     pub(super) fn of(area: Rect) -> Self {
-        let inner = Rect {
-            x: area.x.saturating_add(1),
-            y: area.y.saturating_add(1),
-            width: area.width.saturating_sub(2),
-            height: area.height.saturating_sub(2),
-        };
+        let inner = inside(area);
         let head = u16::from(inner.height >= WITH_HEAD);
         let reason =
             u16::from(inner.height >= WITH_REASON.0) + u16::from(inner.height >= WITH_REASON.1);
@@ -70,12 +68,7 @@ pub(super) fn table(
     world: &World,
 ) -> Option<Position> {
     let theme = world.theme;
-    let has_focus = world.focus == Focus::Agents;
-    let tone = if has_focus { Tone::Focus } else { Tone::Dim };
-    Block::bordered()
-        .border_set(theme.border(has_focus))
-        .border_style(theme.style(tone))
-        .render(area, buffer);
+    frame::border(world.focus == Focus::Agents, theme).render(area, buffer);
     title(agents, area, buffer, world);
     let parts = Parts::of(area);
     if parts.list.is_empty() {
@@ -90,12 +83,13 @@ pub(super) fn table(
         reason(agents, parts.reason, buffer, world);
         place(agents, area, parts.list, buffer, world);
     }
-    agents.typing.as_ref().and_then(|_| prompt(agents, parts.prompt, buffer, world))
+    agents.typing.as_ref()?;
+    let found = format!("{} of {}", agents.order.hits, world.snapshot.rows.len());
+    search_line::draw(&agents.settings.search, ("", &found), parts.prompt, buffer, theme)
 }
 
 /// Name, how many, and everything that decides what is seen.
 fn title(agents: &Agents, area: Rect, buffer: &mut Buffer, world: &World) {
-    let Some(width) = area.width.checked_sub(4).filter(|width| *width > 2) else { return };
     let settings = &agents.settings;
     let all = world.snapshot.rows.len();
     let tone = if world.focus == Focus::Agents { Tone::Focus } else { Tone::Strong };
@@ -117,11 +111,7 @@ fn title(agents: &Agents, area: Rect, buffer: &mut Buffer, world: &World) {
     if all > 1 {
         parts.push(Part::new(2, Tone::Dim, settings.sort.name()));
     }
-    let parts = fitting(parts, usize::from(width.saturating_sub(2)), 3);
-    let row = Rect { x: area.x + 2, y: area.y, width, height: 1 };
-    let x = put(buffer, (row.x, row.y), " ", 1, Style::new(), world.theme);
-    let x = put_parts(buffer, Rect { x, width: width - 2, ..row }, &parts, world.theme);
-    put(buffer, (x, row.y), " ", 1, Style::new(), world.theme);
+    frame::title(area, parts, buffer, world.theme);
 }
 
 /// Where the view stands, on the border, when not all lines are in view.
@@ -316,17 +306,10 @@ fn reason(agents: &Agents, area: Rect, buffer: &mut Buffer, world: &World) {
     if area.is_empty() {
         return;
     }
-    let theme = world.theme;
-    let header = &world.snapshot.header;
     let place = agents.order.queue.get(&agent.id).copied();
+    let header = &world.snapshot.header;
     let sentence = why::sentence(agent, header, world.clock(), place, &world.zone);
-    let text = format!("{} {sentence}", agent.id);
-    let width = usize::from(area.width.saturating_sub(2));
-    let text = theme.words.text(&text);
-    for (line, y) in wrapped(&text, width, usize::from(area.height)).iter().zip(area.y..) {
-        let style = theme.style(Tone::Dim);
-        put(buffer, (area.x + 1, y), line, area.width.saturating_sub(2), style, theme);
-    }
+    frame::sentence(&format!("{} {sentence}", agent.id), area, buffer, world.theme);
 }
 
 /// A sentence where there is nothing to show.
@@ -335,12 +318,20 @@ fn empty(agents: &Agents, parts: Parts, buffer: &mut Buffer, world: &World) {
     let text = if settings.narrows() && !world.snapshot.rows.is_empty() {
         let filter = match settings.filter {
             Filter::All => String::new(),
-            filter => format!(" with the filter \"{}\" (f for another)", filter.name()),
+            filter => format!(
+                " with the filter \"{}\" ({} for another)",
+                filter.name(),
+                key_name!(Agents, Filter)
+            ),
         };
         let search = if settings.search.is_empty() {
             String::new()
         } else {
-            format!(" with /{} (Esc ends the search)", why::head(&settings.search))
+            format!(
+                " with /{} ({} ends the search)",
+                why::head(&settings.search),
+                key_name!(Agents, Back)
+            )
         };
         format!("no agent to show{filter}{search}")
     } else {
@@ -348,44 +339,17 @@ fn empty(agents: &Agents, parts: Parts, buffer: &mut Buffer, world: &World) {
             Connection::Waiting(what) => format!("{}…", why::head(what)),
             Connection::Failed(why) => why::head(why),
             Connection::Up if world.panes.arrangement == Arrangement::Single => {
-                "no agents yet: press i, type a task, press Enter".to_owned()
+                format!(
+                    "no agents yet: press {}, type a task, press {}",
+                    key_name!(Agents, ToEditor),
+                    key_name!(Editor, Dispatch)
+                )
             }
-            Connection::Up => "no agents yet: type a task above and press Enter".to_owned(),
+            Connection::Up => format!(
+                "no agents yet: type a task above and press {}",
+                key_name!(Editor, Dispatch)
+            ),
         }
     };
-    let area = parts.list;
-    let text = world.theme.words.text(&text);
-    let width = usize::from(area.width.saturating_sub(2));
-    for (line, y) in wrapped(&text, width, usize::from(area.height)).iter().zip(area.y..) {
-        let style = world.theme.style(Tone::Dim);
-        put(buffer, (area.x + 1, y), line, area.width.saturating_sub(2), style, world.theme);
-    }
-}
-
-/// The search line, with how many agents it leaves.
-fn prompt(agents: &Agents, row: Rect, buffer: &mut Buffer, world: &World) -> Option<Position> {
-    let theme = world.theme;
-    if row.is_empty() {
-        return None;
-    }
-    put(buffer, (row.x, row.y), &" ".repeat(row.width.into()), row.width, Style::new(), theme);
-    let found = format!("{} of {}", agents.order.hits, world.snapshot.rows.len());
-    let wide = u16::try_from(cells(&found)).unwrap_or(u16::MAX);
-    let mut left = row.width;
-    if wide + 8 <= row.width {
-        let at = (row.right() - wide - 1, row.y);
-        put(buffer, at, &found, wide, theme.style(Tone::Dim), theme);
-        left = row.width - wide - 2;
-    }
-    let x = put(buffer, (row.x, row.y), "/", 1, theme.style(Tone::Key), theme);
-    let search = tail_of(&agents.settings.search, usize::from(left.saturating_sub(2)));
-    let x = put(buffer, (x, row.y), search, left.saturating_sub(2), Style::new(), theme);
-    Some(Position::new(x.min(row.right().saturating_sub(1)), row.y))
-}
-
-/// Returns the end of a text that fits, so that what is being typed is in sight.
-fn tail_of(text: &str, width: usize) -> &str {
-    let mut starts = text.char_indices().map(|(start, _)| start);
-    let fits = |start: &usize| text.get(*start..).is_some_and(|rest| cells(rest) <= width);
-    starts.find(fits).and_then(|start| text.get(start..)).unwrap_or_default()
+    frame::sentence(&text, parts.list, buffer, world.theme);
 }

@@ -12,7 +12,7 @@ use super::draw::Parts;
 use super::order::{Line, Sort};
 use super::{Agents, Cursor, Stand};
 use crate::core::{AgentId, BatchStatus, Direction, Row};
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, key_name};
 use crate::tui::modal::Modal;
 use crate::tui::search_line;
 use crate::tui::theme::Tone;
@@ -87,7 +87,9 @@ impl Agents {
         let targets = self.targets();
         let [target] = targets[..] else { return decide::stop(&targets, world).wishes() };
         if let Some(before) = again.filter(|before| *before != target) {
-            let text = format!("{before} was told to stop and is not here now: x stops {target}");
+            let stop = key_name!(Agents, Stop);
+            let text =
+                format!("{before} was told to stop and is not here now: {stop} stops {target}");
             return vec![Wish::Flash(text, Tone::Warning)];
         }
         if self.selected() != Some(target) {
@@ -98,15 +100,13 @@ impl Agents {
     }
 
     /// Types a key into the search line.
-    pub(crate) fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+    pub(crate) fn key(&mut self, key: KeyEvent) {
         let _ = search_line::key(&mut self.settings.search, key);
-        Vec::new()
     }
 
     /// Pastes into the search line.
-    pub(crate) fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
+    pub(crate) fn paste(&mut self, text: &str) {
         search_line::paste(&mut self.settings.search, text);
-        Vec::new()
     }
 
     /// Takes a mouse event within its area.
@@ -185,10 +185,10 @@ impl Agents {
         let tag = view.batch.tag();
         let is_grouped = self.order.lines.iter().any(|line| matches!(line, Line::Batch { .. }));
         let refusal = if !is_grouped {
-            Some(
-                "sets are shown when there are several and the table is sorted by number (s)"
-                    .to_owned(),
-            )
+            Some(format!(
+                "sets are shown when there are several and the table is sorted by number ({})",
+                key_name!(Agents, Sort)
+            ))
         } else if view.status == BatchStatus::Running {
             Some(format!("{tag} has not ended: only ended sets fold"))
         } else if self.settings.narrows() {

@@ -167,8 +167,6 @@ pub(super) enum Line {
 pub(super) struct Order {
     /// From the top.
     pub(super) lines: Vec<Line>,
-    /// Agents that are neither filtered out nor folded away.
-    pub(super) shown: usize,
     /// Agents that filter and search leave.
     pub(super) hits: usize,
     /// Places in the queue, from 1.
@@ -194,7 +192,6 @@ impl Order {
                 .collect();
             order.sort(&mut hits, snapshot, settings.sort, now);
             order.hits = hits.len();
-            order.shown = hits.len();
             order.lines = hits.into_iter().map(Line::Agent).collect();
         }
         order
@@ -223,7 +220,6 @@ impl Order {
             }
             if !is_folded {
                 self.sort(&mut hits, snapshot, Sort::Number, Moment(0));
-                self.shown += hits.len();
                 self.lines.extend(hits.into_iter().map(Line::Agent));
             }
         }

@@ -13,11 +13,12 @@ use crate::core::{
     BatchStatus, Command, CostStatus, Direction, Hold, Moment, NanoUsd, Outcome, Phase, Question,
     QuestionId, Status, Tokens, Waits,
 };
+use crate::tui::draw::draw as draw_screen;
 use crate::tui::layout::Focus;
 use crate::tui::message::{Asked, Message, Request};
+use crate::tui::model::Model;
 use crate::tui::testing::{NOW, frame, model, pane, text, update};
 use crate::tui::wish::Wish;
-use crate::tui::{Model, draw as draw_screen};
 use crate::words::style::Style;
 
 fn queued(id: u32, waits: Waits) -> Row {
@@ -46,7 +47,7 @@ fn spent(mut row: Row, cents: u64, steps: u64, tokens: u64) -> Row {
 }
 
 /// One agent in each state, with texts that try to break the table.
-fn every_state() -> Vec<Row> {
+pub(in crate::tui) fn every_state() -> Vec<Row> {
     let tool = Phase::InTool {
         tool: "bash".into(),
         text: "cargo test --workspace".into(),
@@ -123,7 +124,7 @@ fn sets() -> Vec<Row> {
     ]
 }
 
-fn grouped() -> Snapshot {
+pub(in crate::tui) fn grouped() -> Snapshot {
     let mut grouped = snapshot(1, sets());
     for (place, view) in grouped.batches.iter_mut().enumerate() {
         view.status = if place == 0 { BatchStatus::Completed } else { BatchStatus::Running };

@@ -3,14 +3,17 @@
 //! What may go here: the table of them, and what they are called. What may not: where they stand in the text.
 //! Every key lays out the text again, so a pasted mebibyte must not be part of it; and nobody wants to scroll past one.
 
+use std::collections::HashSet;
+
 use crate::words::plain_text::{count, thousands};
 
 /// A paste of more bytes than this is kept beside the text: some screens full, still laid out well within a frame.
 const LARGE_BYTES: usize = 32 * 1024;
 /// A paste of more lines than this is kept beside the text, for the same reason.
 const LARGE_LINES: usize = 2_000;
-/// Bytes of all of them together: what a person can mean to paste; each is kept until the draft that it is in has gone.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of all of them together: what a person can mean to paste; each is kept until no draft and no undo can bring it
+/// back.
+pub(super) const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// First of the characters that stand for them: the last plane for private use, which no font and no keyboard uses.
 const FIRST: u32 = 0x10_0000;
 /// How many such characters there are.
@@ -25,7 +28,8 @@ pub(super) const FULL: &str =
 pub(super) struct Attachments {
     /// Marks are not used again, so that an old one never stands for a new text.
     forgotten: usize,
-    kept: Vec<Kept>,
+    /// `None`: let go.
+    kept: Vec<Option<Kept>>,
     bytes: usize,
 }
 
@@ -47,10 +51,10 @@ impl Attachments {
             || text.chars().any(is_mark)
     }
 
-    /// Keeps a text and returns the character that stands for it, unless it is too much.
-    pub(super) fn keep(&mut self, text: String) -> Option<char> {
+    /// Keeps a text and returns the character that stands for it, unless all of them would be more than `most` bytes.
+    pub(super) fn keep(&mut self, text: String, most: usize) -> Option<char> {
         let index = self.forgotten + self.kept.len();
-        if self.bytes + text.len() > MOST_BYTES || index >= MARKS {
+        if self.bytes + text.len() > most || index >= MARKS {
             return None;
         }
         let mark = char::from_u32(FIRST + u32::try_from(index).ok()?)?;
@@ -61,7 +65,7 @@ impl Attachments {
             _ => count(breaks + 1, "line"),
         };
         let label = format!("[pasted: {lines}, {}]", size(text.len()));
-        self.kept.push(Kept { text, breaks, label });
+        self.kept.push(Some(Kept { text, breaks, label }));
         Some(mark)
     }
 
@@ -72,9 +76,29 @@ impl Attachments {
         self.bytes = 0;
     }
 
+    /// Returns how many bytes all of them have.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns how many bytes those have that these characters stand for.
+    pub(super) fn bytes_of(&self, marks: &HashSet<char>) -> usize {
+        marks.iter().filter_map(|mark| self.text(*mark)).map(str::len).sum()
+    }
+
+    /// Lets all of them go but for those that these characters stand for.
+    pub(super) fn retain(&mut self, marks: &HashSet<char>) {
+        for (index, kept) in (self.forgotten..).zip(&mut self.kept) {
+            let mark = u32::try_from(index).ok().and_then(|index| char::from_u32(FIRST + index));
+            if mark.is_none_or(|mark| !marks.contains(&mark)) {
+                self.bytes -= kept.take().map_or(0, |kept| kept.text.len());
+            }
+        }
+    }
+
     fn get(&self, mark: char) -> Option<&Kept> {
         let index = usize::try_from(u32::from(mark).checked_sub(FIRST)?).ok()?;
-        self.kept.get(index.checked_sub(self.forgotten)?)
+        self.kept.get(index.checked_sub(self.forgotten)?)?.as_ref()
     }
 
     /// Returns the text that a character stands for, if it is a mark.
@@ -119,7 +143,7 @@ impl Attachments {
 }
 
 /// Says whether a character may stand for a paste.
-fn is_mark(character: char) -> bool {
+pub(super) fn is_mark(character: char) -> bool {
     u32::from(character) >= FIRST
 }
 
@@ -140,13 +164,13 @@ mod tests {
     #[test]
     fn a_mark_stands_for_its_text_and_never_for_a_later_one() {
         let mut attachments = Attachments::default();
-        let mark = attachments.keep("one\ntwo".to_owned()).unwrap();
+        let mark = attachments.keep("one\ntwo".to_owned(), MOST_BYTES).unwrap();
         assert_eq!(attachments.label(mark).unwrap(), "[pasted: 2 lines, 7 bytes]");
         let lines = [format!("a {mark} b"), "c".to_owned()];
         assert_eq!(attachments.expand(&lines), "a one\ntwo b\nc");
         assert_eq!(lines.each_ref().map(|line| attachments.lines_in(line)), [2, 1]);
         attachments.forget();
-        let later = attachments.keep("later".to_owned()).unwrap();
+        let later = attachments.keep("later".to_owned(), MOST_BYTES).unwrap();
         assert_eq!((attachments.text(mark), attachments.text(later)), (None, Some("later")));
     }
 
@@ -161,8 +185,21 @@ mod tests {
     #[test]
     fn more_than_a_person_can_mean_is_not_kept() {
         let mut attachments = Attachments::default();
-        assert!(attachments.keep("x".repeat(MOST_BYTES)).is_some());
-        assert_eq!(attachments.keep("x".to_owned()), None);
+        assert!(attachments.keep("x".repeat(MOST_BYTES), MOST_BYTES).is_some());
+        assert_eq!(attachments.keep("x".to_owned(), MOST_BYTES), None);
+    }
+
+    #[test]
+    fn one_that_is_let_go_makes_room_and_the_others_stay() {
+        let mut attachments = Attachments::default();
+        let one = attachments.keep("one".to_owned(), 6).unwrap();
+        let two = attachments.keep("two".to_owned(), 6).unwrap();
+        assert_eq!(attachments.keep("three".to_owned(), 8), None);
+        attachments.retain(&HashSet::from([two]));
+        let three = attachments.keep("three".to_owned(), 8).unwrap();
+        let texts = [one, two, three].map(|mark| attachments.text(mark));
+        assert_eq!(texts, [None, Some("two"), Some("three")]);
+        assert_eq!(attachments.bytes(), 8);
     }
 
     #[test]

@@ -4,12 +4,13 @@
 
 use super::check::options_of;
 use super::text::Text;
-use super::{Editor, Mode, clean, load};
+use super::{Editor, Mode, attachments, clean, load};
 use crate::core::{AgentId, Command, Moment, Status, Task};
+use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
 use crate::tui::modal::Modal;
 use crate::tui::model::submission;
-use crate::tui::session::{Made, Problem};
+use crate::tui::session::{Dispatched, Made, Problem};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::World;
@@ -25,6 +26,8 @@ pub(super) struct Sent {
     /// All of it.
     pub(super) draft: String,
     pub(super) mode: Mode,
+    /// The kind that was chosen.
+    kind: String,
     /// Tasks in it.
     pub(super) count: usize,
 }
@@ -116,13 +119,16 @@ impl Editor {
         if made.tasks.is_empty() {
             return flash("there is no task in this draft", Tone::Warning);
         }
+        if let Some(sentence) = world.maker.missing(&made) {
+            return self.refuse(vec![Problem { line: None, sentence }]);
+        }
         if let Some(question) = self.needed(&made, self.asked, world) {
             return self.question(question, &made, None, world);
         }
         self.asked = None;
         let count = made.tasks.len();
         let request = submission(made, Asked::Dispatch(count));
-        self.send(draft, count);
+        self.send(draft, count, world);
         vec![Wish::Ask(request)]
     }
 
@@ -178,9 +184,10 @@ impl Editor {
     }
 
     /// The draft is on its way; what is typed meanwhile is another one.
-    fn send(&mut self, draft: String, count: usize) {
+    fn send(&mut self, draft: String, count: usize, world: &World) {
         let text = std::mem::take(&mut self.text);
-        self.sent = Some(Sent { text, draft, mode: self.mode, count });
+        let (mode, kind) = (self.mode, world.options.kind.clone());
+        self.sent = Some(Sent { text, draft, mode, kind, count });
         self.check.set_problems(Vec::new());
         self.changed();
     }
@@ -191,29 +198,53 @@ impl Editor {
             return flash(&format!("{id} is not in this fleet"), Tone::Bad);
         };
         if self.text.is_blank() {
-            return flash("a task needs a text: type one, or Esc gives up", Tone::Warning);
+            let leave = key_name!(Editor, ToAgents);
+            return flash(
+                &format!("a task needs a text: type one, or {leave} gives up"),
+                Tone::Warning,
+            );
         }
         let whole = self.whole();
         match changed_task(&row.task, &whole, world) {
             Err(problems) => self.refuse(problems),
             Ok(task) => {
-                self.send(whole, 1);
+                self.send(whole, 1, world);
                 vec![Wish::Ask(Request::Send(Command::Edit(id, Box::new(task)), Asked::Edit(id)))]
             }
         }
     }
 
-    /// Takes a queued task to be edited.
-    pub(crate) fn edit_queued(&mut self, id: AgentId, world: &World) {
-        let Some(row) = world.row(id).filter(|row| row.status == Status::Queued) else { return };
-        if self.sent.is_some() || world.is_read_only {
-            return;
+    /// Takes a queued task to be edited, or says why not.
+    pub(crate) fn edit_queued(&mut self, id: AgentId, world: &World) -> Result<(), String> {
+        let Some(row) = world.row(id).filter(|row| row.status == Status::Queued) else {
+            return Err(format!("{id} is not queued any more: only queued tasks can be edited"));
+        };
+        if world.is_read_only {
+            return Err("this fleet has ended and is only looked at".to_owned());
+        }
+        if self.sent.is_some() {
+            return Err("what was sent last is still on its way: try again".to_owned());
+        }
+        if let Mode::Change(other) = self.mode {
+            if other == id {
+                return Ok(());
+            }
+            if world.row(other).is_some_and(|row| clean(&row.task.text) != self.whole()) {
+                let (save, leave) = (key_name!(Editor, Dispatch), key_name!(Editor, ToAgents));
+                return Err(format!(
+                    "{other} is being changed in the editor: {save} there changes it, {leave} gives up"
+                ));
+            }
         }
         self.give_up();
-        let Some(text) = load(&row.task.text, &mut self.attachments) else { return };
+        self.let_go();
+        let Some(text) = load(&row.task.text, &mut self.attachments) else {
+            return Err(attachments::FULL.to_owned());
+        };
         self.aside = Some(std::mem::replace(&mut self.text, text));
         self.mode = Mode::Change(id);
         self.changed();
+        Ok(())
     }
 
     /// Gives the change of a queued task up and takes the draft again.
@@ -226,15 +257,17 @@ impl Editor {
     }
 
     /// The host took the tasks (or the edit) that were sent last: the draft is history. Refused ones stay.
-    pub(crate) fn accepted(&mut self, _world: &World) -> Vec<Wish> {
+    pub(crate) fn accepted(&mut self, world: &World) -> Vec<Wish> {
         let Some(sent) = self.sent.take() else { return Vec::new() };
         let mut wishes = Vec::new();
         match sent.mode {
             Mode::New => {
                 // Nobody wants the line breaks after a task again.
-                let draft = sent.draft.trim_end().to_owned();
-                wishes.push(Wish::Ask(Request::AddHistory(draft.clone())));
-                let unsent = self.history.push(draft);
+                let text = sent.draft.trim_end().to_owned();
+                let folder = world.folder.to_string_lossy().into_owned();
+                let dispatched = Dispatched { text, kind: sent.kind, folder };
+                wishes.push(Wish::Ask(Request::AddHistory(dispatched.clone())));
+                let unsent = self.history.push(dispatched);
                 self.take_back(unsent);
             }
             Mode::Change(_) => {
@@ -269,10 +302,13 @@ impl Editor {
         let Some(sent) = self.sent.take() else { return };
         match (sent.mode, self.aside.take()) {
             (Mode::Change(_), Some(aside)) => {
-                // What was typed meanwhile was no part of that change.
+                // What was typed meanwhile was no part of that change, which waits where nothing of it is let go.
                 let meanwhile = std::mem::replace(&mut self.text, aside);
+                self.aside = Some(sent.text);
                 self.take_back_after(meanwhile);
-                self.aside = Some(std::mem::replace(&mut self.text, sent.text));
+                if let Some(change) = &mut self.aside {
+                    std::mem::swap(change, &mut self.text);
+                }
             }
             (_, aside) => {
                 self.aside = aside;

@@ -5,21 +5,20 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Widget};
+use ratatui::widgets::Widget;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::attachments::Attachments;
 use super::check::{options_of, shown_line};
 use super::text::Text;
-use super::wrap::{Row, Wrapped, width_of};
+use super::wrap::{Row, width_of};
 use super::{Editor, Mode};
+use crate::tui::frame::{self, inside};
+use crate::tui::keymap::key_name;
 use crate::tui::layout::Focus;
 use crate::tui::theme::Tone;
 use crate::tui::world::{Connection, World};
-use crate::words::plain_text::{cells, count, cut_cells, one_line};
+use crate::words::plain_text::{cells, count, cut_cells, one_line, wrapped};
 
-/// Cells of a border.
-pub(super) const BORDER: u16 = 1;
 /// Cells before the text: the mark of a line.
 pub(super) const GUTTER: u16 = 2;
 /// Cells after the text: the caret stands there at the end of a full row.
@@ -95,11 +94,7 @@ impl Editor {
     /// Draws it; returns the cell of the caret.
     pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer, world: &World) -> Option<Position> {
         let theme = world.theme;
-        let has_focus = world.focus == Focus::Editor;
-        let tone = if has_focus { Tone::Focus } else { Tone::Dim };
-        let mut block = Block::bordered()
-            .border_set(theme.border(has_focus))
-            .border_style(theme.style(tone))
+        let mut block = frame::border(world.focus == Focus::Editor, theme)
             .title_top(self.title(area.width, world));
         let height = self.view.wrapped.height();
         if height > self.view.height && area.width > 20 {
@@ -249,7 +244,8 @@ impl Editor {
             return (what, Vec::new());
         }
         if let Mode::Change(id) = self.mode {
-            let ways = ["Enter saves", "Esc gives up"].map(str::to_owned);
+            let (save, leave) = (key_name!(Editor, Dispatch), key_name!(Editor, ToAgents));
+            let ways = [format!("{save} saves"), format!("{leave} gives up")];
             return (format!("changing {id}"), ways.into());
         }
         let head = match self.check.count {
@@ -312,29 +308,14 @@ impl Editor {
     }
 }
 
-/// Returns the area inside the border.
-fn inside(area: Rect) -> Rect {
-    Rect {
-        x: area.x.saturating_add(BORDER),
-        y: area.y.saturating_add(BORDER),
-        width: area.width.saturating_sub(2 * BORDER),
-        height: area.height.saturating_sub(2 * BORDER),
-    }
-}
-
 /// Breaks texts into rows of a width, at most so many.
 fn fold(texts: &[String], width: usize, most: usize) -> Vec<String> {
-    if texts.is_empty() {
-        return Vec::new();
-    }
-    let mut wrapped = Wrapped::default();
-    wrapped.update(texts, width, &Attachments::default());
-    let mut rows: Vec<String> =
-        wrapped.rows(0).take(most).map(|row| row.text.trim_end().to_owned()).collect();
-    if wrapped.height() > most
-        && let Some(last) = rows.last_mut()
-    {
-        *last = cut_cells(&format!("{last} …"), width);
+    let mut rows: Vec<String> = texts.iter().flat_map(|text| wrapped(text, width)).collect();
+    if rows.len() > most {
+        rows.truncate(most);
+        if let Some(last) = rows.last_mut() {
+            *last = cut_cells(&format!("{last} …"), width);
+        }
     }
     rows
 }

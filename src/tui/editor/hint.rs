@@ -4,7 +4,7 @@
 
 use super::Editor;
 use crate::adapters::{COMMAND, is_prompt};
-use crate::tui::keymap::{Action, KEYMAP};
+use crate::tui::keymap::key_name;
 use crate::tui::world::World;
 use crate::words::plain_text::{cut_cells, one_line};
 use crate::words::why;
@@ -15,7 +15,7 @@ const PROGRAM: usize = 24;
 impl Editor {
     /// Returns what to do with an empty draft: three lines while the fleet is empty, one later.
     pub(super) fn hint(&self, world: &World) -> Vec<String> {
-        if let Some(lines) = self.hint_of_brought(key(Action::Dispatch)) {
+        if let Some(lines) = self.hint_of_brought(key_name!(Editor, Dispatch)) {
             return lines;
         }
         let kind = one_line(&world.options.kind);
@@ -25,7 +25,7 @@ impl Editor {
         }
         let is_prompt =
             known.map_or_else(|| is_prompt(&world.options.kind), |known| known.is_prompt);
-        let enter = key(Action::Dispatch);
+        let enter = key_name!(Editor, Dispatch);
         // The program of a command line that was given is named instead of its kind.
         let given = world.options.command.as_ref().filter(|_| world.options.kind == COMMAND);
         let first = if let Some(program) = given.and_then(|command| command.first()) {
@@ -39,7 +39,7 @@ impl Editor {
         if !world.snapshot.rows.is_empty() {
             return vec![first];
         }
-        let line = key(Action::NewLine);
+        let line = key_name!(Editor, NewLine);
         let second = if is_prompt {
             format!("{line} makes a new line; a line --- between tasks makes an agent of each")
         } else {
@@ -47,8 +47,8 @@ impl Editor {
         };
         let third = format!(
             "{} changes kind, folder, budget and more; {} shows all keys",
-            key(Action::Options),
-            key(Action::Help)
+            key_name!(Everywhere, Options),
+            key_name!(Everywhere, Help)
         );
         vec![first, second, third]
     }
@@ -72,7 +72,7 @@ impl Editor {
         if !present.is_empty() {
             lines.push(format!(
                 "or choose one that is there with {}: {present}",
-                key(Action::Options)
+                key_name!(Everywhere, Options)
             ));
         }
         lines
@@ -82,11 +82,4 @@ impl Editor {
 /// Returns the name of a program without its folder.
 fn last_part(program: &str) -> &str {
     program.rsplit('/').find(|part| !part.is_empty()).unwrap_or(program)
-}
-
-/// Returns how the key of an action is called.
-fn key(action: Action) -> &'static str {
-    let named =
-        |binding: &&crate::tui::Binding| binding.action == action && !binding.label.is_empty();
-    KEYMAP.iter().find(named).map_or("", |binding| binding.shown)
 }

@@ -5,9 +5,10 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
-use super::draw::{BORDER, GUTTER};
+use super::draw::GUTTER;
 use super::text::Place;
 use super::{Editor, Mode};
+use crate::tui::frame::BORDER;
 use crate::tui::wish::Wish;
 use crate::tui::world::World;
 
@@ -23,27 +24,27 @@ impl Editor {
     }
 
     /// Moves up a row; above the first one are earlier drafts.
-    pub(super) fn up(&mut self, selects: bool) -> Vec<Wish> {
+    pub(super) fn up(&mut self, selects: bool, world: &World) -> Vec<Wish> {
         let (row, _) = self.at();
         if row > 0 {
             self.rows_down(-1, selects);
         } else if selects || self.mode != Mode::New || !self.history.has(true) {
             self.go((0, 0), selects);
         } else {
-            return self.recall(true);
+            return self.recall(true, world);
         }
         Vec::new()
     }
 
     /// Moves down a row; below the last one are later drafts.
-    pub(super) fn down(&mut self, selects: bool) -> Vec<Wish> {
+    pub(super) fn down(&mut self, selects: bool, world: &World) -> Vec<Wish> {
         let (row, _) = self.at();
         if row + 1 < self.view.wrapped.height() {
             self.rows_down(1, selects);
         } else if selects || self.mode != Mode::New || !self.history.has(false) {
             self.go(self.text.end(), selects);
         } else {
-            return self.recall(false);
+            return self.recall(false, world);
         }
         Vec::new()
     }

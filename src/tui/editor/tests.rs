@@ -11,12 +11,14 @@ use ratatui::layout::Position;
 use super::*;
 use crate::core::testing::{row, snapshot, task};
 use crate::core::{
-    AgentId, BatchId, Command, NanoUsd, Phase, Refusal, Reply, Snapshot, Status, Waits,
+    AgentId, BatchId, Command, NanoUsd, Phase, Refusal, Reply, Row, Snapshot, Status, Waits,
 };
+use crate::tui::draw::draw;
 use crate::tui::layout::Focus;
 use crate::tui::message::Asked;
+use crate::tui::message::Message;
+use crate::tui::model::Model;
 use crate::tui::testing::{NOW, frame, model, text as cells_of, update};
-use crate::tui::{Message, Model, draw};
 
 mod frames;
 
@@ -110,7 +112,9 @@ fn enter_dispatches_and_the_draft_becomes_history_when_the_host_has_it() {
     assert_eq!(draft(&model), "fix the tests", "kept until the host has it");
     let requests = queued(&mut model);
     assert!(
-        matches!(requests.as_slice(), [Request::AddHistory(text)] if text == "fix the tests"),
+        matches!(requests.as_slice(), [Request::AddHistory(draft)]
+                if (draft.text.as_str(), draft.kind.as_str(), draft.folder.as_str())
+                    == ("fix the tests", "sh", "/repo")),
         "{requests:?}"
     );
     assert_eq!(draft(&model), "");
@@ -284,6 +288,98 @@ fn history_is_gone_through_without_losing_the_unsent_draft_or_an_edit() {
     assert_eq!(model.editor.whole(), "unsent");
 }
 
+fn dispatched(text: &str, kind: &str, folder: &str) -> Dispatched {
+    Dispatched { text: text.to_owned(), kind: kind.to_owned(), folder: folder.to_owned() }
+}
+
+/// Goes back to the beginning of the history; returns what came, with the unsent draft first.
+fn all_back(model: &mut Model) -> Vec<String> {
+    let mut seen = vec![model.editor.whole()];
+    loop {
+        control(model, 'p');
+        let whole = model.editor.whole();
+        if seen.last() == Some(&whole) {
+            return seen;
+        }
+        seen.push(whole);
+    }
+}
+
+#[test]
+fn drafts_of_this_kind_and_folder_are_recalled_before_others_and_each_text_once() {
+    let mut model = screen();
+    let _ = model.update(
+        NOW,
+        Message::History(Ok(vec![
+            dispatched("of the first version", "", ""),
+            dispatched("make", "sh", "/repo"),
+            dispatched("make test", "sh", "/repo"),
+            dispatched("ls", "sh", "/elsewhere"),
+            dispatched("fix it", "ygg", "/elsewhere"),
+            dispatched("mend it", "ygg", "/repo"),
+            dispatched("make", "sh", "/elsewhere"),
+        ])),
+    );
+    type_text(&mut model, "typed");
+    let expected =
+        ["typed", "make test", "make", "ls", "mend it", "fix it", "of the first version"];
+    assert_eq!(all_back(&mut model), expected);
+    for _ in 1..expected.len() {
+        control(&mut model, 'n');
+    }
+    assert_eq!(model.editor.whole(), "typed");
+    model.world.options.kind = "ygg".to_owned();
+    let expected =
+        ["typed", "mend it", "fix it", "make test", "make", "ls", "of the first version"];
+    assert_eq!(all_back(&mut model), expected);
+}
+
+#[test]
+fn a_history_that_comes_late_is_before_what_was_dispatched_meanwhile_and_moves_nothing() {
+    let mut model = model_of_history();
+    control(&mut model, 'p');
+    assert_eq!(flashed(&model), "earlier drafts are still being read");
+    for text in ["one", "two"] {
+        type_text(&mut model, text);
+        submitted(&mut model);
+        queued(&mut model);
+    }
+    type_text(&mut model, "typed");
+    control(&mut model, 'p');
+    type_text(&mut model, "!");
+    control(&mut model, 'p');
+    let earlier = vec![dispatched("zero", "sh", "/repo"), dispatched("two", "sh", "/repo")];
+    let _ = model.update(NOW, Message::History(Ok(earlier)));
+    assert_eq!(model.editor.whole(), "one");
+    control(&mut model, 'n');
+    assert_eq!(model.editor.whole(), "two!");
+    control(&mut model, 'n');
+    assert_eq!(all_back(&mut model), ["typed", "two!", "one", "zero"]);
+    assert_eq!(flashed(&model), "no earlier draft");
+    let _ = model.update(NOW, Message::History(Err("it is torn".to_owned())));
+    assert_eq!(flashed(&model), "could not read the history: it is torn");
+}
+
+#[test]
+fn earlier_drafts_are_kept_as_far_as_there_is_room_for_them() {
+    let mut model = model_of_history();
+    type_text(&mut model, "new");
+    submitted(&mut model);
+    queued(&mut model);
+    let many = (0..600).map(|number| dispatched(&number.to_string(), "sh", "/repo")).collect();
+    let _ = model.update(NOW, Message::History(Ok(many)));
+    let seen = all_back(&mut model);
+    assert_eq!((seen[1].as_str(), seen[2].as_str(), seen.len()), ("new", "599", 501));
+    assert_eq!(seen[500], "101");
+}
+
+/// The screen whose history is still being read.
+fn model_of_history() -> Model {
+    let mut model = screen();
+    model.editor.history = History::new(true);
+    model
+}
+
 #[test]
 fn up_and_down_move_by_rows_of_the_screen_and_keep_their_column() {
     let mut model = model(empty(), 40, 12);
@@ -434,7 +530,7 @@ fn a_problem_is_shown_in_its_line_when_the_typist_rests_and_goes_when_it_is_mend
 #[test]
 fn the_marked_line_is_found_behind_a_long_paste() {
     let mut attachments = Attachments::default();
-    let mark = attachments.keep("x\n".repeat(3_000)).unwrap();
+    let mark = attachments.keep("x\n".repeat(3_000), usize::MAX).unwrap();
     let lines = ["a".to_owned(), format!("b{mark}"), "bad".to_owned()];
     let line = |wanted| check::shown_line(&lines, &attachments, wanted);
     assert_eq!([1, 2, 3_002, 3_003, 9_999].map(line), [0, 1, 1, 2, 2]);
@@ -450,7 +546,7 @@ fn with_queued() -> Snapshot {
 }
 
 fn edit_queued(model: &mut Model) {
-    model.editor.edit_queued(AgentId(1), &model.world);
+    model.editor.edit_queued(AgentId(1), &model.world).unwrap();
     let _ = model.update(NOW, Message::Wake);
 }
 
@@ -487,6 +583,68 @@ fn a_change_that_is_given_up_changes_nothing() {
     assert_eq!(model.world.focus, Focus::Agents);
 }
 
+/// Presses `e` on the agent that is selected among the agents.
+fn edit_selected(model: &mut Model) {
+    model.world.focus = Focus::Agents;
+    keys(model, &[KeyCode::Char('e')]);
+}
+
+#[test]
+fn a_queued_task_that_cannot_be_edited_now_says_why_and_keys_stay_where_they_are() {
+    let mut model = model(with_queued(), 80, 24);
+    type_text(&mut model, "mine");
+    submitted(&mut model);
+    edit_selected(&mut model);
+    assert_eq!(flashed(&model), "what was sent last is still on its way: try again");
+    assert_eq!((model.world.focus, draft(&model).as_str()), (Focus::Agents, "mine"));
+    queued(&mut model);
+    model.world.focus = Focus::Editor;
+    let half = "x".repeat(MOST_DRAFT / 2 + 1);
+    paste(&mut model, &half);
+    let mut long = Snapshot::clone(&with_queued());
+    Arc::make_mut(&mut long.rows[0]).task = task(&half);
+    let _ = model.update(NOW, Message::Snapshot(Arc::new(long)));
+    edit_selected(&mut model);
+    assert_eq!(flashed(&model), attachments::FULL);
+    assert_eq!(model.world.focus, Focus::Agents);
+    assert!(draft(&model) == half);
+    let gone = model.editor.edit_queued(AgentId(9), &model.world).unwrap_err();
+    assert_eq!(gone, "#9 is not queued any more: only queued tasks can be edited");
+}
+
+#[test]
+fn a_change_that_was_begun_is_not_given_up_for_another_one() {
+    let rows = [1, 2].map(|id| {
+        let (status, phase) = (Status::Queued, Phase::Waits(Waits::Slot));
+        Row { status, phase, task: task(&format!("task {id}")), ..row(id) }
+    });
+    let mut model = model(snapshot(2, rows.into()), 80, 24);
+    model.editor.edit_queued(AgentId(1), &model.world).unwrap();
+    model.editor.edit_queued(AgentId(2), &model.world).unwrap();
+    type_text(&mut model, "!");
+    model.editor.edit_queued(AgentId(2), &model.world).unwrap();
+    assert_eq!(model.editor.whole(), "task 2!", "it goes on");
+    let why = model.editor.edit_queued(AgentId(1), &model.world).unwrap_err();
+    assert_eq!(why, "#2 is being changed in the editor: Enter there changes it, Esc gives up");
+    assert_eq!(model.editor.whole(), "task 2!");
+}
+
+#[test]
+fn a_kind_that_is_not_installed_is_refused_at_enter_and_the_draft_stays() {
+    let mut model = screen();
+    model.world.options.kind = "claude".to_owned();
+    type_text(&mut model, "fix it");
+    assert!(enter(&mut model).is_empty());
+    let why = "\"claude\" was not found on PATH: install it";
+    assert_eq!(flashed(&model), why);
+    assert!(model.modal.is_none(), "no cap is asked for what cannot run");
+    assert_eq!(draft(&model), "fix it");
+    let shown = frame(&model, 80, 24);
+    assert_eq!(shown.matches(why).count(), 2, "in place and below: {shown}");
+    model.world.options.kind = "sh".to_owned();
+    assert_eq!(submitted(&mut model), ["fix it"]);
+}
+
 #[test]
 fn a_change_is_checked_like_a_new_task() {
     let mut model = model(with_queued(), 80, 24);
@@ -500,13 +658,58 @@ fn a_change_is_checked_like_a_new_task() {
     assert!(flashed(&model).starts_with("a task needs a text"));
 }
 
+/// What is no longer needed for undo makes room, then undo itself; the text of the editor is taken in any case.
+#[test]
+fn a_large_draft_can_be_edited_outside_as_often_as_one_likes() {
+    let mut model = screen();
+    let large = |letter: &str| letter.repeat(20 * 1024 * 1024);
+    for letter in ["a", "b", "c", "d", "e"] {
+        let _ = model.update(NOW, Message::Draft(large(letter)));
+        assert!(model.editor.whole() == large(letter), "{letter}");
+        assert!(model.flash.is_none(), "{letter}: {}", flashed(&model));
+    }
+    let longest = "x".repeat(MOST_DRAFT);
+    let _ = model.update(NOW, Message::Draft(longest.clone()));
+    assert!(model.editor.whole() == longest);
+    type_text(&mut model, "y");
+    assert_eq!(flashed(&model), TOO_LONG);
+    let _ = model.update(NOW, Message::Draft(longest.clone() + "y"));
+    assert_eq!(flashed(&model), attachments::FULL);
+    assert!(model.editor.whole() == longest, "the draft stays as it was");
+}
+
+#[test]
+fn undo_brings_a_large_draft_back_while_there_is_room_for_both() {
+    let mut model = screen();
+    let large = |letter: &str| letter.repeat(20 * 1024 * 1024);
+    paste(&mut model, &large("a"));
+    let _ = model.update(NOW, Message::Draft(large("b")));
+    paste(&mut model, &large("c"));
+    control(&mut model, 'u');
+    control(&mut model, 'u');
+    assert!(model.editor.whole() == large("a"));
+}
+
+#[test]
+fn a_draft_that_comes_back_as_it_was_is_no_change() {
+    let mut model = screen();
+    paste(&mut model, &"line\n".repeat(20_000));
+    let (revision, whole) = (model.editor.revision(), model.editor.whole());
+    let _ = model.update(NOW, Message::Draft(whole.clone()));
+    assert_eq!(model.editor.revision(), revision);
+    control(&mut model, 'u');
+    assert_eq!(draft(&model), "", "there was one step");
+    let _ = model.update(NOW, Message::Draft("a\n".to_owned()));
+    assert_eq!(draft(&model), "a\n", "the line break that an editor adds is gone already");
+}
+
 #[test]
 fn text_from_an_outside_editor_replaces_the_draft_and_undo_brings_it_back() {
     let mut model = screen();
     type_text(&mut model, "mine");
     let requests = control(&mut model, 'x');
     assert!(matches!(requests.as_slice(), [Request::EditDraft(text)] if text == "mine"));
-    let _ = model.update(NOW, Message::Draft("theirs\nlonger\n".to_owned()));
+    let _ = model.update(NOW, Message::Draft("theirs\nlonger".to_owned()));
     assert_eq!(draft(&model), "theirs\nlonger");
     let _ = model.update(NOW, Message::Draft(String::new()));
     assert_eq!(draft(&model), "");

@@ -4,6 +4,7 @@
 //! The text area of the library keeps lines, caret, selection and single edits; moves by grapheme and undo by word,
 //! which it has not, are here.
 
+use super::attachments::is_mark;
 use tui_textarea::{CursorMove, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -37,13 +38,15 @@ pub(super) struct Text {
     undone: Vec<usize>,
     /// The edit before, if nothing else happened since.
     last: Option<Stroke>,
+    /// Characters for texts that are kept elsewhere, which it has or undo may bring back.
+    marks: Vec<char>,
 }
 
 impl Default for Text {
     fn default() -> Self {
         let mut area = TextArea::default();
         area.set_max_histories(MOST_EDITS);
-        Self { area, done: Vec::new(), undone: Vec::new(), last: None }
+        Self { area, done: Vec::new(), undone: Vec::new(), last: None, marks: Vec::new() }
     }
 }
 
@@ -52,7 +55,8 @@ impl Text {
     pub(super) fn new(text: &str) -> Self {
         let mut area = TextArea::from(text.split('\n'));
         area.set_max_histories(MOST_EDITS);
-        let mut text = Self { area, ..Self::default() };
+        let marks = text.chars().filter(|character| is_mark(*character)).collect();
+        let mut text = Self { area, marks, ..Self::default() };
         text.go(text.end(), false);
         text
     }
@@ -86,6 +90,11 @@ impl Text {
     /// Returns the selected places, the first one before the second.
     pub(super) fn selected(&self) -> Option<(Place, Place)> {
         self.area.selection_range().filter(|(start, end)| start != end)
+    }
+
+    /// Returns the characters for texts that are kept elsewhere which it has had since its undo began.
+    pub(super) fn marks(&self) -> &[char] {
+        &self.marks
     }
 
     fn line(&self, number: usize) -> &str {
@@ -186,6 +195,7 @@ impl Text {
         if self.bytes() + text.len() > MOST_BYTES {
             return false;
         }
+        self.marks.extend(text.chars().filter(|character| is_mark(*character)));
         let edits = self.take_selected();
         let inserted = self.area.insert_str(text);
         self.record(edits + usize::from(inserted), Stroke::Whole);

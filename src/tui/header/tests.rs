@@ -60,6 +60,106 @@ fn a_busy_fleet_is_told_in_two_rows_and_what_matters_least_yields() {
     );
 }
 
+/// The header in each of its states, on the terminals that it has a form for.
+#[test]
+fn every_state_of_the_header_has_its_words_at_three_sizes() {
+    let question = Question {
+        id: QuestionId(1),
+        asked: NOW,
+        cap: dollars(1000),
+        committed: dollars(1001),
+        default: dollars(1101),
+        queued: 2,
+        queue_estimate: None,
+    };
+    let calm = || snapshot(1, vec![row(1), end(row(2), Outcome::Done, "")]);
+    let capped = |spent| {
+        let mut snapshot = calm();
+        (snapshot.header.cap, snapshot.header.spent) = (Some(dollars(1000)), dollars(spent));
+        snapshot
+    };
+    let asks = Snapshot { question: Some(question), ..capped(1001) };
+    let held = |hold: Hold| {
+        let mut snapshot = busy();
+        snapshot.header.hold = Some(hold);
+        world(snapshot)
+    };
+    let mut unknown = calm();
+    unknown.header.cost_unknown = 2;
+    let mut named = calm();
+    named.header.name = Some("nightly \u{1b}[31mrun 日本".to_owned());
+    named.header.max_parallel = None;
+    let mut shared = busy();
+    shared.header.kinds_held = vec![("ygg".into(), "bad key".into())];
+    (shared.header.kpis.validated, shared.header.kpis.mesh) = (2, 5);
+    let gone = |connection| World { connection, ..world(busy()) };
+    let never = World {
+        connection: Connection::Waiting("starting the host".to_owned()),
+        ..world(snapshot(0, Vec::new()))
+    };
+    let ended = snapshot(1, vec![end(row(1), Outcome::Done, ""), end(row(2), Outcome::Lost, "")]);
+    let states = [
+        ("never seen", never),
+        ("empty", world(snapshot(0, Vec::new()))),
+        ("calm", world(calm())),
+        ("named, all at once", world(named)),
+        ("demo", World { is_demo: true, ..world(calm()) }),
+        ("read-only", World { is_read_only: true, ..world(ended.clone()) }),
+        ("all ended", world(ended)),
+        ("busy", world(busy())),
+        ("unknown costs", world(unknown)),
+        ("below the cap", world(capped(799))),
+        ("near the cap", world(capped(950))),
+        ("past the cap", world(capped(1001))),
+        ("asks", world(asks)),
+        ("held", held(Hold::Owner)),
+        ("held at the cap", held(Hold::Cap)),
+        ("held by a signal", held(Hold::Interrupted("SIGTERM".into()))),
+        ("not saved", held(Hold::NotSaved("No space left on device (os error 28)".into()))),
+        ("a kind held, shared", world(shared)),
+        ("host gone", gone(Connection::Waiting("host gone: starting another".into()))),
+        ("no host to be had", gone(Connection::Failed("the host has another version".into()))),
+    ];
+    let mut all = String::new();
+    for (name, world) in states {
+        all.push_str(name);
+        for (columns, rows) in [(120, 2), (80, 2), (40, 1)] {
+            all.push('\n');
+            all.push_str(&header(&world, columns, rows));
+        }
+        all.push_str("\n\n");
+    }
+    insta::assert_snapshot!(all);
+}
+
+/// Its cause is as long as the system's errors are, and the counts are as important.
+#[test]
+fn a_hold_is_seen_beside_the_counts_at_every_size() {
+    for hold in [
+        Hold::NotSaved("No space left on device (os error 28)".into()),
+        Hold::Interrupted("SIGTERM".into()),
+        Hold::Back(Moment(0)),
+        Hold::Owner,
+        Hold::Cap,
+    ] {
+        let mut busy = busy();
+        let word = if matches!(hold, Hold::NotSaved(_)) { "not saved" } else { "held" };
+        busy.header.hold = Some(hold);
+        let world = world(busy);
+        for columns in 27..170 {
+            for rows in 1..=2 {
+                let text = header(&world, columns, rows);
+                assert!(text.contains(word), "{columns}x{rows}: {text}");
+                if columns >= 80 || (columns >= 40 && rows == 1) {
+                    let is_counted =
+                        text.contains("3 running · 2 queued") || text.contains("●3 ○2");
+                    assert!(is_counted, "{columns}x{rows}: {text}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn an_open_cap_question_is_seen_at_every_size() {
     let mut busy = busy();

@@ -2,13 +2,13 @@
 //!
 //! What may go here: the places and what holds for each of them. What may not: keys.
 
-use crate::tui::layout::Focus;
-
 /// Where a key is pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Every pane; modals have all keys for themselves.
     Everywhere,
+    /// Every box that asks something.
+    Question,
     /// The task editor.
     Editor,
     /// The table.
@@ -39,7 +39,7 @@ pub enum Place {
 
 impl Place {
     /// Every place, in the order in which help shows them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Everywhere,
         Self::Editor,
         Self::Agents,
@@ -51,6 +51,7 @@ impl Place {
         Self::Quit,
         Self::Stopping,
         Self::Confirm,
+        Self::Question,
         Self::Text,
         Self::Options,
         Self::Help,
@@ -70,9 +71,29 @@ impl Place {
             Self::Quit => "quit question",
             Self::Stopping => "stopping everything",
             Self::Confirm => "confirmation",
+            Self::Question => "every question",
             Self::Help => "help",
             Self::Text => "details, results, messages",
             Self::Options => "options",
+        }
+    }
+
+    /// Returns the place whose keys work here as well, if there is one.
+    pub const fn shared(self) -> Option<Self> {
+        match self {
+            Self::Editor | Self::Agents | Self::Tail => Some(Self::Everywhere),
+            Self::Cap
+            | Self::CapByHand
+            | Self::FirstCap
+            | Self::Quit
+            | Self::Stopping
+            | Self::Confirm => Some(Self::Question),
+            Self::Everywhere
+            | Self::Question
+            | Self::Prompt
+            | Self::Help
+            | Self::Text
+            | Self::Options => None,
         }
     }
 
@@ -92,17 +113,8 @@ impl Place {
             | Self::Quit
             | Self::Stopping
             | Self::Confirm
+            | Self::Question
             | Self::Text => false,
-        }
-    }
-}
-
-impl From<Focus> for Place {
-    fn from(focus: Focus) -> Self {
-        match focus {
-            Focus::Editor => Self::Editor,
-            Focus::Agents => Self::Agents,
-            Focus::Tail => Self::Tail,
         }
     }
 }

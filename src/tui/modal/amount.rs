@@ -6,6 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::entry::Entry;
 use super::writer::NAMES;
 use crate::core::NanoUsd;
 use crate::tui::theme::Tone;
@@ -13,14 +14,13 @@ use crate::tui::world::World;
 use crate::words::plain_text::{cells, cut_cells, fit, one_line};
 use crate::words::report_line::exact;
 
-/// Most characters; no amount is longer.
+/// Most bytes; no amount is longer.
 const LONGEST: usize = 24;
 
 /// The line.
 #[derive(Debug)]
 pub(super) struct Amount {
-    characters: Vec<char>,
-    caret: usize,
+    entry: Entry,
     /// What stands there was proposed; the first character that is typed replaces it.
     is_proposal: bool,
 }
@@ -28,18 +28,13 @@ pub(super) struct Amount {
 impl Amount {
     /// Begins with a proposal, or empty.
     pub(super) fn new(proposal: Option<NanoUsd>) -> Self {
-        let mut amount = Self { characters: Vec::new(), caret: 0, is_proposal: true };
-        if let Some(proposal) = proposal {
-            amount.propose(proposal);
-        }
-        amount
+        let text = proposal.map(NanoUsd::to_exact).unwrap_or_default();
+        Self { entry: Entry::new(text, LONGEST), is_proposal: true }
     }
 
     /// Puts an amount into the line as if it had been proposed.
     pub(super) fn propose(&mut self, proposal: NanoUsd) {
-        self.characters = proposal.to_exact().chars().collect();
-        self.caret = self.characters.len();
-        self.is_proposal = true;
+        *self = Self::new(Some(proposal));
     }
 
     /// Says whether nobody has typed anything yet.
@@ -49,20 +44,16 @@ impl Amount {
 
     /// Says whether there is nothing in the line.
     pub(super) fn is_empty(&self) -> bool {
-        self.text().trim().is_empty()
-    }
-
-    fn text(&self) -> String {
-        self.characters.iter().collect()
+        self.entry.text().trim().is_empty()
     }
 
     /// Reads the line; the error is a sentence.
     pub(super) fn read(&self) -> Result<NanoUsd, String> {
-        let text = self.text();
+        let text = self.entry.text();
         if self.is_empty() {
             return Err("type an amount of dollars, like 2 or 1.50".to_owned());
         }
-        text.parse().map_err(|error| format!("'{}' {error}", one_line(&text)))
+        text.parse().map_err(|error| format!("'{}' {error}", one_line(text)))
     }
 
     /// Reads an amount that has to be more than what is spent already.
@@ -81,63 +72,45 @@ impl Amount {
     /// Takes a key that has no other meaning.
     pub(super) fn key(&mut self, key: KeyEvent) {
         let is_command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.clear(),
-            KeyCode::Char(character) if !is_command => self.insert(character),
-            KeyCode::Backspace | KeyCode::Delete if self.is_proposal => self.clear(),
-            KeyCode::Backspace if self.caret > 0 => {
-                self.caret -= 1;
-                self.characters.remove(self.caret);
-            }
-            KeyCode::Delete if self.caret < self.characters.len() => {
-                self.characters.remove(self.caret);
-            }
-            KeyCode::Left => self.caret = self.caret.saturating_sub(1),
-            KeyCode::Right => self.caret = (self.caret + 1).min(self.characters.len()),
-            KeyCode::Home => self.caret = 0,
-            KeyCode::End => self.caret = self.characters.len(),
-            _ => return,
+        let replaces = match key.code {
+            KeyCode::Char(_) => !is_command,
+            KeyCode::Backspace | KeyCode::Delete => true,
+            _ => false,
+        };
+        if replaces && self.is_proposal {
+            self.entry.clear();
         }
-        self.is_proposal = false;
+        if self.entry.key(key) {
+            self.is_proposal = false;
+        }
     }
 
     /// Takes pasted text.
     pub(super) fn paste(&mut self, text: &str) {
-        for character in one_line(text).chars().take(LONGEST) {
-            self.insert(character);
+        let text: String = one_line(text).chars().take(LONGEST).collect();
+        if text.is_empty() {
+            return;
         }
-    }
-
-    fn clear(&mut self) {
-        self.characters.clear();
-        self.caret = 0;
-        self.is_proposal = false;
-    }
-
-    fn insert(&mut self, character: char) {
-        if self.is_proposal {
-            self.clear();
+        if std::mem::take(&mut self.is_proposal) {
+            self.entry.clear();
         }
-        if self.characters.len() < LONGEST && !character.is_control() {
-            self.characters.insert(self.caret, character);
-            self.caret += 1;
-        }
+        self.entry.insert(&text);
     }
 
     /// Returns the line with a name before it, and the column of the caret.
     pub(super) fn line(&self, name: &str, world: &World, width: usize) -> (Line<'static>, usize) {
-        let text = world.theme.words.text(&one_line(&self.text()));
-        let sign = if text.starts_with('$') { "" } else { "$" };
+        let sign = if self.entry.text().starts_with('$') { "" } else { "$" };
         let head = format!("{}{sign}", fit(name, NAMES.min(width / 2)));
-        let shown = cut_cells(&text, width.saturating_sub(cells(&head) + 1));
-        let before: String = self.characters.iter().take(self.caret).collect();
-        let caret = cells(&head) + cells(&world.theme.words.text(&one_line(&before)));
+        let room = width.saturating_sub(cells(&head));
+        let (text, caret) = self.entry.shown(room);
+        let shown = cut_cells(&world.theme.words.text(&text), room);
         let mut style = world.theme.style(Tone::Strong);
         style = style.add_modifier(if self.is_proposal {
             Modifier::REVERSED
         } else {
             Modifier::UNDERLINED
         });
+        let caret = cells(&head) + caret;
         let line = Line::from(vec![Span::raw(head), Span::styled(shown, style)]);
         (line, caret)
     }
@@ -166,12 +139,12 @@ mod tests {
         amount.propose(NanoUsd::from_dollars(5));
         press(&mut amount, KeyCode::Home);
         typed(&mut amount, "1");
-        assert_eq!(amount.text(), "15.00");
+        assert_eq!(amount.entry.text(), "15.00");
         press(&mut amount, KeyCode::Backspace);
         press(&mut amount, KeyCode::Delete);
-        assert_eq!(amount.text(), ".00");
+        assert_eq!(amount.entry.text(), ".00");
         amount.paste("7\u{1b}[31m\n");
-        assert_eq!(amount.text(), "7.00");
+        assert_eq!(amount.entry.text(), "7.00");
     }
 
     #[test]
@@ -186,6 +159,6 @@ mod tests {
             "$2.00 would let nothing start: $2.00 is spent; give more than that"
         );
         typed(&mut amount, &"9".repeat(80));
-        assert_eq!(amount.text().len(), LONGEST);
+        assert_eq!(amount.entry.text().len(), LONGEST);
     }
 }

@@ -12,12 +12,12 @@ use self::told::{
     write_next, write_queue, write_rate,
 };
 use super::amount::Amount;
-use super::sheet::{self, DEAF, Sheet, Text};
+use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
 use super::{Content, Modal};
-use crate::core::{Answer, Command, Header, Hold, Moment, NanoUsd, Question, Reply};
+use crate::core::{Answer, Command, Header, Hold, NanoUsd, Question, Reply};
 use crate::runtime::Gone;
-use crate::tui::keymap::{Action, Place};
+use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::{Asked, Request};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -35,7 +35,8 @@ pub(crate) struct CapModal {
     question: Option<Question>,
     amount: Amount,
     note: Option<(String, Tone)>,
-    deaf_until: Option<Moment>,
+    /// It asks something else than before.
+    asks_anew: bool,
     /// Stop everything was pressed once.
     is_armed: bool,
     /// An answer is on its way; what is said once it has been taken.
@@ -44,7 +45,7 @@ pub(crate) struct CapModal {
 }
 
 impl CapModal {
-    pub(super) fn new(world: &World, uninvited: Option<Moment>) -> Self {
+    pub(super) fn new(world: &World) -> Self {
         let snapshot = &world.snapshot;
         let question = snapshot.question.clone();
         let proposal = question.as_ref().map(|it| it.default).or(snapshot.header.cap);
@@ -52,7 +53,7 @@ impl CapModal {
             question,
             amount: Amount::new(proposal),
             note: None,
-            deaf_until: uninvited.map(|since| since.after(DEAF)),
+            asks_anew: false,
             is_armed: false,
             sent: None,
             sheet: Sheet::default(),
@@ -76,7 +77,9 @@ impl CapModal {
                     Some(_) if was_armed => {
                         self.send(Command::SetCap(None), "the cap is gone", world)
                     }
-                    Some(_) => self.arm("press Enter again: nothing limits what is spent then"),
+                    Some(_) => {
+                        self.arm(key_name!(CapByHand, Accept), "nothing limits what is spent then")
+                    }
                 };
             }
             return match self.amount.read_above(header.spent) {
@@ -111,7 +114,8 @@ impl CapModal {
             return Vec::new();
         }
         if !world.can_ask() {
-            return self.refuse("nobody can be asked now; Esc closes this".to_owned());
+            return self
+                .refuse(format!("nobody can be asked now; {} closes this", key_name!(Cap, Close)));
         }
         let asked = if matches!(command, Command::Answer(..)) { Asked::Answer } else { Asked::Cap };
         self.sent = Some(said.to_owned());
@@ -129,13 +133,16 @@ impl CapModal {
         let kpis = &world.snapshot.header.kpis;
         let running = count(number(kpis.running), "agent");
         let queued = count(number(kpis.queued), "queued task");
-        self.arm(&format!("press s again: {running} will be ended and {queued} dropped"))
+        self.arm(
+            key_name!(Cap, StopEverything),
+            &format!("{running} will be ended and {queued} dropped"),
+        )
     }
 
     /// Has a key pressed twice in a row before it does what cannot be taken back.
-    fn arm(&mut self, what: &str) -> Vec<Wish> {
+    fn arm(&mut self, key: &str, what: &str) -> Vec<Wish> {
         self.is_armed = true;
-        self.note = Some((what.to_owned(), Tone::Warning));
+        self.note = Some((format!("press {key} again: {what}"), Tone::Warning));
         Vec::new()
     }
 
@@ -145,7 +152,7 @@ impl CapModal {
             return self.answer(Answer::Drop, "the queue is dropped", world);
         }
         let queued = count(world.snapshot.queue.len(), "queued task");
-        self.arm(&format!("press d again: {queued} will not run"))
+        self.arm(key_name!(Cap, DropQueue), &format!("{queued} will not run"))
     }
 
     /// Drops what has been held since the question was answered with that.
@@ -160,7 +167,7 @@ impl CapModal {
             return self.send(command, "the queue is dropped", world);
         }
         let queued = count(queue.len(), "queued task");
-        self.arm(&format!("press d again: {queued} will not run"))
+        self.arm(key_name!(CapByHand, DropQueue), &format!("{queued} will not run"))
     }
 
     /// Puts another amount into the line: `change` takes what stands there, or what is proposed.
@@ -208,7 +215,7 @@ impl CapModal {
                         "more has been spent meanwhile, so the amount is a new one".to_owned(),
                         Tone::Warning,
                     ));
-                    self.deaf_until = Some(world.now.after(DEAF));
+                    self.asks_anew = true;
                 }
                 self.question = Some(open.clone());
             }
@@ -223,7 +230,7 @@ impl CapModal {
                     self.amount.propose(open.default);
                 }
                 self.question = Some(open.clone());
-                self.deaf_until = Some(world.now.after(DEAF));
+                self.asks_anew = true;
             }
             (None, None) => {}
         }
@@ -255,7 +262,7 @@ impl CapModal {
         if let Some((note, tone)) = &self.note {
             foot.text(note, *tone);
         } else if self.question.is_none() {
-            foot.text(&self.hint(header), Tone::Dim);
+            foot.text(&told::hint(&self.amount, header), Tone::Dim);
         } else if let Some(text) = self.amount.read().ok().and_then(|cap| reserved_by(header, cap))
         {
             foot.text(&text, Tone::Warning);
@@ -278,21 +285,6 @@ impl CapModal {
             if self.question.is_some() || is_held_at_cap(world) { &[] } else { &hidden };
         self.sheet.lay_out(world, WIDTH, text, self.place(), hidden);
     }
-
-    /// Says what Enter will do with a cap by hand.
-    fn hint(&self, header: &Header) -> String {
-        match (self.amount.read_above(header.spent), header.cap) {
-            (_, Some(cap)) if self.amount.read() == Ok(cap) => "this is the cap now".to_owned(),
-            _ if self.amount.is_empty() && header.cap.is_some() => {
-                "Enter takes the cap away: nothing limits what is spent".to_owned()
-            }
-            _ if self.amount.is_empty() => {
-                "there is no cap: nothing limits what is spent".to_owned()
-            }
-            (Ok(amount), _) => format!("Enter sets the cap to {}", exact(amount)),
-            (Err(why), _) => why,
-        }
-    }
 }
 
 /// Says whether the answer to the question was to keep holding what waits.
@@ -313,8 +305,12 @@ impl Content for CapModal {
         &mut self.sheet
     }
 
-    fn deaf_until(&self) -> Option<Moment> {
-        self.deaf_until
+    fn harmless(&self) -> Option<&'static [Action]> {
+        Some(if self.question.is_some() { &[Action::QuitQuestion] } else { &[Action::Close] })
+    }
+
+    fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.asks_anew)
     }
 
     fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
@@ -340,8 +336,9 @@ impl Content for CapModal {
                 return vec![Wish::Close];
             }
             Action::Close => {
-                let said = "the queue stays held: F4 changes the cap";
-                return self.answer(Answer::Hold, said, world);
+                let cap = key_name!(Everywhere, Cap);
+                let said = format!("the queue stays held: {cap} changes the cap");
+                return self.answer(Answer::Hold, &said, world);
             }
             _ => {}
         }
@@ -380,9 +377,6 @@ impl Content for CapModal {
     }
 
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
-        if self.deaf_until.is_some_and(|until| until <= world.now) {
-            self.deaf_until = None;
-        }
         // What becomes of an answer that was sent is told by its reply.
         if self.sent.is_none() {
             let wishes = self.follow(world);

@@ -3,9 +3,8 @@
 //! What may go here: the question and what is granted on yes. What may not: counting what it is about.
 
 use super::Content;
-use super::sheet::{self, DEAF, Sheet, Text};
+use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
-use crate::core::Moment;
 use crate::tui::keymap::{Action, Place};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -19,14 +18,12 @@ const WIDTH: usize = 54;
 pub(crate) struct ConfirmModal {
     question: String,
     yes: Vec<Wish>,
-    deaf_until: Option<Moment>,
     sheet: Sheet,
 }
 
 impl ConfirmModal {
-    pub(super) fn new(question: String, yes: Vec<Wish>, uninvited: Option<Moment>) -> Self {
-        let deaf_until = uninvited.map(|since| since.after(DEAF));
-        Self { question, yes, deaf_until, sheet: Sheet::default() }
+    pub(super) fn new(question: String, yes: Vec<Wish>) -> Self {
+        Self { question, yes, sheet: Sheet::default() }
     }
 }
 
@@ -43,8 +40,8 @@ impl Content for ConfirmModal {
         &mut self.sheet
     }
 
-    fn deaf_until(&self) -> Option<Moment> {
-        self.deaf_until
+    fn harmless(&self) -> Option<&'static [Action]> {
+        Some(&[Action::No])
     }
 
     fn act(&mut self, action: Action, _world: &World) -> Vec<Wish> {
@@ -61,9 +58,6 @@ impl Content for ConfirmModal {
     }
 
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
-        if self.deaf_until.is_some_and(|until| until <= world.now) {
-            self.deaf_until = None;
-        }
         let mut writer = Writer::new(world.theme, sheet::text_width(world, WIDTH));
         writer.connection(world);
         writer.text(&self.question, Tone::Strong);

@@ -4,11 +4,10 @@
 
 mod sections;
 
-use super::Content;
 use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
+use super::{APART, Content};
 use crate::core::{AgentId, Moment, Status};
-use crate::runtime::summary::AgentFiles;
 use crate::tui::keymap::{Action, Place};
 use crate::tui::message::{Facts, Request};
 use crate::tui::theme::Tone;
@@ -32,14 +31,19 @@ pub(crate) struct DetailsModal {
     asked: Option<(Moment, Status)>,
     /// What the lines were made of; they are made anew only for something else, since a task can be long.
     shown: Option<Seen>,
+    /// When they were laid out last.
+    laid_out: Moment,
     sheet: Sheet,
 }
 
 /// What decides about the lines.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     row: Option<u64>,
-    fleet: u64,
+    /// Places of the queue that the fleet has, for one that waits in it.
+    queue: u64,
+    /// What other agents changed, for one that names them.
+    others: u64,
     second: u64,
     size: (u16, u16),
     looks: u64,
@@ -54,6 +58,7 @@ impl DetailsModal {
             looks: 0,
             asked: None,
             shown: None,
+            laid_out: Moment::default(),
             sheet: Sheet::default(),
         }
     }
@@ -77,16 +82,29 @@ impl DetailsModal {
     fn seen(&self, world: &World) -> Seen {
         let row = world.row(self.id);
         let is_live = row.is_some_and(|row| !row.status.is_ended());
+        let is_queued = row.is_some_and(|row| row.status == Status::Queued);
         let names_others = row.is_some_and(|row| !row.files_changed.is_empty());
+        let fleet = |counts: bool| if counts { world.snapshot.revision } else { 0 };
         let screen = world.panes.screen;
         Seen {
             row: row.map(|row| row.revision),
-            fleet: if is_live || names_others { world.snapshot.revision } else { 0 },
+            queue: fleet(is_queued),
+            others: fleet(names_others),
             second: if is_live { world.now.0 / 1000 } else { 0 },
             size: (screen.width, screen.height),
             looks: self.looks,
             connection: world.connection.clone(),
         }
+    }
+
+    /// Says whether the lines can stay as they are for now.
+    fn is_good(&self, seen: &Seen, world: &World) -> bool {
+        let Some(shown) = &self.shown else { return false };
+        // While agents run a snapshot comes every second, so what is put off is never left out.
+        let is_early =
+            world.snapshot.header.kpis.running > 0 && world.now.since(self.laid_out) < APART;
+        let others = if is_early { seen.others } else { shown.others };
+        *seen == Seen { others, ..shown.clone() }
     }
 }
 
@@ -107,7 +125,7 @@ impl Content for DetailsModal {
         match action {
             Action::Close => vec![Wish::Close],
             Action::CopyLine => {
-                let path = AgentFiles::of(world.dir.path(), self.id).out;
+                let path = world.agent_dir(self.id).out();
                 let text = path.to_string_lossy().into_owned();
                 vec![Wish::Ask(Request::Copy(text, format!("the path of {}'s output", self.id)))]
             }
@@ -125,10 +143,11 @@ impl Content for DetailsModal {
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
         let wishes = self.look(world).into_iter().collect();
         let seen = self.seen(world);
-        if self.shown.as_ref() == Some(&seen) {
+        if self.is_good(&seen, world) {
             return wishes;
         }
         self.shown = Some(seen);
+        self.laid_out = world.now;
         let mut writer = Writer::new(world.theme, sheet::text_width(world, WIDTH));
         writer.connection(world);
         let title = if let Some(row) = world.row(self.id) {

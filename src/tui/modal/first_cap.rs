@@ -6,11 +6,11 @@ use crossterm::event::KeyEvent;
 
 use super::Content;
 use super::amount::Amount;
-use super::sheet::{self, DEAF, Sheet, Text};
+use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
-use crate::core::{Command, Moment, NanoUsd, Reply};
+use crate::core::{Command, NanoUsd, Reply};
 use crate::runtime::Gone;
-use crate::tui::keymap::{Action, Place};
+use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::{Asked, Request};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -27,7 +27,6 @@ const PROPOSAL: NanoUsd = NanoUsd::from_dollars(5);
 pub(crate) struct FirstCapModal {
     /// The kind that costs money.
     kind: String,
-    deaf_until: Option<Moment>,
     amount: Amount,
     note: Option<(String, Tone)>,
     /// The cap is on its way. The draft follows only when it is set, so that no task can start before it.
@@ -36,10 +35,9 @@ pub(crate) struct FirstCapModal {
 }
 
 impl FirstCapModal {
-    pub(super) fn new(kind: &str, world: &World, uninvited: Option<Moment>) -> Self {
+    pub(super) fn new(kind: &str, world: &World) -> Self {
         let mut modal = Self {
             kind: kind.to_owned(),
-            deaf_until: uninvited.map(|since| since.after(DEAF)),
             amount: Amount::new(Some(PROPOSAL)),
             note: None,
             is_sent: false,
@@ -51,7 +49,9 @@ impl FirstCapModal {
 
     fn accept(&mut self, world: &World) -> Vec<Wish> {
         let refused = match self.amount.read_above(world.snapshot.header.spent) {
-            Ok(_) if !world.can_ask() => "nobody can be asked now; Esc closes this".to_owned(),
+            Ok(_) if !world.can_ask() => {
+                format!("nobody can be asked now; {} closes this", key_name!(FirstCap, Close))
+            }
             Ok(cap) => {
                 self.is_sent = true;
                 self.note = Some(("saving...".to_owned(), Tone::Dim));
@@ -112,8 +112,8 @@ impl Content for FirstCapModal {
         &mut self.sheet
     }
 
-    fn deaf_until(&self) -> Option<Moment> {
-        self.deaf_until
+    fn harmless(&self) -> Option<&'static [Action]> {
+        Some(&[Action::Close])
     }
 
     fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
@@ -159,9 +159,6 @@ impl Content for FirstCapModal {
     }
 
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
-        if self.deaf_until.is_some_and(|until| until <= world.now) {
-            self.deaf_until = None;
-        }
         self.lay_out(world);
         Vec::new()
     }

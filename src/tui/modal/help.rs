@@ -2,23 +2,24 @@
 //!
 //! What may go here: order, search and words around the table. What may not: keys of its own.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyEvent;
 
 use super::Content;
 use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
 use crate::tui::keymap::{Action, Binding, KEYMAP, Place};
+use crate::tui::search_line::{self, end_of};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::World;
-use crate::words::plain_text::{cells, count, fit, one_line};
+use crate::words::plain_text::{cells, count, fit, wrapped};
 
 /// Cells that its lines want.
 const WIDTH: usize = 70;
 /// Cells of the column of keys.
 const KEYS: usize = 24;
-/// Most characters of a search.
-const LONGEST: usize = 40;
+/// Cells beside the search that its line needs for the rest.
+const BESIDE: usize = 20;
 
 /// Help.
 #[derive(Debug)]
@@ -72,27 +73,14 @@ impl Content for HelpModal {
         if action == Action::Close { vec![Wish::Close] } else { Vec::new() }
     }
 
-    fn key(&mut self, key: KeyEvent, world: &World) -> Vec<Wish> {
-        let is_command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char(character) if !is_command => {
-                return self.paste(&character.to_string(), world);
-            }
-            KeyCode::Char('u') => self.search.clear(),
-            KeyCode::Backspace => {
-                self.search.pop();
-            }
-            _ => return Vec::new(),
-        }
+    fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+        let _ = search_line::key(&mut self.search, key);
         self.sheet.rewind();
         Vec::new()
     }
 
     fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
-        let is_blank = text == " " && !self.search.is_empty();
-        let text = if is_blank { text.to_owned() } else { one_line(text) };
-        let room = LONGEST.saturating_sub(self.search.chars().count());
-        self.search.extend(text.chars().take(room));
+        search_line::paste(&mut self.search, text);
         self.sheet.rewind();
         Vec::new()
     }
@@ -119,20 +107,21 @@ impl Content for HelpModal {
         if found == 0 {
             writer.text("No key does that. Backspace takes the search back.", Tone::Warning);
         }
-        let search = world.theme.words.text(&one_line(&self.search));
+        let search = world.theme.words.text(&self.search);
+        let search = end_of(&search, width.saturating_sub(BESIDE).max(1));
         let mut foot = Writer::new(world.theme, width);
         let hint = if search.is_empty() {
             ("type to search".to_owned(), Tone::Dim)
         } else {
             (format!("  {}", count(found, "key")), Tone::Dim)
         };
-        foot.line(&[("search ", Tone::Dim), (&search, Tone::Hit), (&hint.0, hint.1)]);
+        foot.line(&[("search ", Tone::Dim), (search, Tone::Hit), (&hint.0, hint.1)]);
         let text = Text {
             title: "help".to_owned(),
             is_tall: true,
             body: writer.into_lines(),
             foot: foot.into_lines(),
-            caret: Some((0, cells("search ") + cells(&search))),
+            caret: Some((0, cells("search ") + cells(search))),
         };
         self.sheet.lay_out(world, WIDTH, text, Place::Help, &[]);
         Vec::new()
@@ -147,7 +136,7 @@ impl Entry {
 }
 
 fn write_entry(writer: &mut Writer, entry: &Entry, keys: usize, width: usize) {
-    let pieces = super::writer::wrap(entry.label, width.saturating_sub(keys + 3).max(1));
+    let pieces = wrapped(entry.label, width.saturating_sub(keys + 3).max(1));
     for (number, piece) in pieces.iter().enumerate() {
         let shown = if number == 0 { entry.keys.as_str() } else { "" };
         writer.line(&[

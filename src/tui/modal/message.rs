@@ -3,9 +3,8 @@
 //! What may go here: showing and copying it. What may not: what it says.
 
 use super::Content;
-use super::sheet::{self, DEAF, Sheet, Text};
+use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
-use crate::core::Moment;
 use crate::tui::keymap::{Action, Place};
 use crate::tui::message::Request;
 use crate::tui::theme::Tone;
@@ -20,14 +19,12 @@ const WIDTH: usize = 72;
 pub(crate) struct MessageModal {
     title: String,
     text: String,
-    deaf_until: Option<Moment>,
     sheet: Sheet,
 }
 
 impl MessageModal {
-    pub(super) fn new(title: &str, text: String, uninvited: Option<Moment>) -> Self {
-        let deaf_until = uninvited.map(|since| since.after(DEAF));
-        Self { title: title.to_owned(), text, deaf_until, sheet: Sheet::default() }
+    pub(super) fn new(title: &str, text: String) -> Self {
+        Self { title: title.to_owned(), text, sheet: Sheet::default() }
     }
 }
 
@@ -44,10 +41,6 @@ impl Content for MessageModal {
         &mut self.sheet
     }
 
-    fn deaf_until(&self) -> Option<Moment> {
-        self.deaf_until
-    }
-
     fn act(&mut self, action: Action, _world: &World) -> Vec<Wish> {
         match action {
             Action::Close => vec![Wish::Close],
@@ -59,9 +52,6 @@ impl Content for MessageModal {
     }
 
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
-        if self.deaf_until.is_some_and(|until| until <= world.now) {
-            self.deaf_until = None;
-        }
         let mut writer = Writer::new(world.theme, sheet::text_width(world, WIDTH));
         writer.text(&self.text, Tone::Plain);
         let text = Text {

@@ -6,6 +6,7 @@ mod amount;
 mod cap;
 mod confirm;
 mod details;
+mod entry;
 mod first_cap;
 mod help;
 mod message;
@@ -17,9 +18,11 @@ mod sheet;
 mod tests;
 mod writer;
 
+use std::time::Duration;
+
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 
 use self::cap::CapModal;
 use self::confirm::ConfirmModal;
@@ -30,13 +33,16 @@ use self::message::MessageModal;
 use self::options::OptionsModal;
 use self::quit::QuitModal;
 use self::results::ResultsModal;
-use self::sheet::Sheet;
+use self::sheet::{DEAF, Sheet};
 use super::keymap::{Action, Place};
 use super::message::{Asked, Facts};
 use super::wish::Wish;
 use super::world::World;
 use crate::core::{AgentId, Moment, Reply};
 use crate::runtime::Gone;
+
+/// Time between two layouts of what is about all rows, while agents run: they change many times a second.
+const APART: Duration = Duration::from_millis(250);
 
 /// Rows that one turn of the wheel scrolls.
 const WHEEL: isize = 3;
@@ -53,9 +59,14 @@ trait Content {
     fn act(&mut self, action: Action, world: &World) -> Vec<Wish>;
     /// The fleet, the moment or the size changed: writes its box anew.
     fn refresh(&mut self, world: &World) -> Vec<Wish>;
-    /// Until when it ignores keys.
-    fn deaf_until(&self) -> Option<Moment> {
+    /// What is heard of keys that came with the one that opened it, before anybody could see it: everything, unless it
+    /// is a question whose answers cannot be taken back.
+    fn harmless(&self) -> Option<&'static [Action]> {
         None
+    }
+    /// Says whether it asks something else by itself since this was called last.
+    fn take_change(&mut self) -> bool {
+        false
     }
     /// Types a key.
     fn key(&mut self, _key: KeyEvent, _world: &World) -> Vec<Wish> {
@@ -73,9 +84,19 @@ trait Content {
     }
 }
 
-/// A modal.
+/// A modal, and whether it listens.
 #[derive(Debug)]
-pub(crate) enum Modal {
+pub(crate) struct Modal {
+    kind: Kind,
+    /// Until when it ignores keys, since nobody asked for it or for what it asks now.
+    deaf_until: Option<Moment>,
+    /// A frame with it has been drawn.
+    is_seen: bool,
+}
+
+/// Which modal it is.
+#[derive(Debug)]
+enum Kind {
     /// The cap question, or the cap by hand.
     Cap(Box<CapModal>),
     /// A cap before the first task that costs money.
@@ -97,70 +118,74 @@ pub(crate) enum Modal {
 }
 
 impl Modal {
+    fn new(kind: Kind, uninvited: Option<Moment>) -> Self {
+        let deaf_until = uninvited.map(|since| since.after(DEAF));
+        Self { kind, deaf_until, is_seen: false }
+    }
     /// The cap question, or the cap by hand; opened by itself if `uninvited` says when.
     pub(crate) fn cap(world: &World, uninvited: Option<Moment>) -> Self {
-        Self::Cap(Box::new(CapModal::new(world, uninvited)))
+        Self::new(Kind::Cap(Box::new(CapModal::new(world))), uninvited)
     }
     /// The question for a cap before the first task of a kind that costs money. Its answer dispatches the tasks. It
     /// opened by itself if `uninvited` says when.
     pub(crate) fn first_cap(kind: &str, world: &World, uninvited: Option<Moment>) -> Self {
-        Self::FirstCap(Box::new(FirstCapModal::new(kind, world, uninvited)))
+        Self::new(Kind::FirstCap(Box::new(FirstCapModal::new(kind, world))), uninvited)
     }
     /// What happens to agents when the screen is left.
     pub(crate) fn quit(world: &World) -> Self {
-        Self::Quit(Box::new(QuitModal::new(world)))
+        Self::new(Kind::Quit(Box::new(QuitModal::new(world))), None)
     }
     /// A yes or no; these wishes are granted on yes. It opened by itself if `uninvited` says when.
     pub(crate) fn confirm(question: String, yes: Vec<Wish>, uninvited: Option<Moment>) -> Self {
-        Self::Confirm(Box::new(ConfirmModal::new(question, yes, uninvited)))
+        Self::new(Kind::Confirm(Box::new(ConfirmModal::new(question, yes))), uninvited)
     }
     /// A text that is too long for the footer; opened by itself if `uninvited` says when.
     pub(crate) fn message(title: &str, text: String, uninvited: Option<Moment>) -> Self {
-        Self::Message(Box::new(MessageModal::new(title, text, uninvited)))
+        Self::new(Kind::Message(Box::new(MessageModal::new(title, text))), uninvited)
     }
     /// Help for a place.
     pub(crate) fn help(place: Place) -> Self {
-        Self::Help(Box::new(HelpModal::new(place)))
+        Self::new(Kind::Help(Box::new(HelpModal::new(place))), None)
     }
     /// Everything known of an agent.
     pub(crate) fn details(id: AgentId, world: &World) -> Option<Self> {
         world.row(id)?;
-        Some(Self::Details(Box::new(DetailsModal::new(id))))
+        Some(Self::new(Kind::Details(Box::new(DetailsModal::new(id))), None))
     }
     /// Options of what is typed.
     pub(crate) fn options(world: &World) -> Self {
-        Self::Options(Box::new(OptionsModal::new(world)))
+        Self::new(Kind::Options(Box::new(OptionsModal::new(world))), None)
     }
     /// Results by set.
     pub(crate) fn results() -> Self {
-        Self::Results(Box::default())
+        Self::new(Kind::Results(Box::default()), None)
     }
 
     fn content(&self) -> &dyn Content {
-        match self {
-            Self::Cap(modal) => modal.as_ref(),
-            Self::FirstCap(modal) => modal.as_ref(),
-            Self::Quit(modal) => modal.as_ref(),
-            Self::Confirm(modal) => modal.as_ref(),
-            Self::Message(modal) => modal.as_ref(),
-            Self::Help(modal) => modal.as_ref(),
-            Self::Details(modal) => modal.as_ref(),
-            Self::Results(modal) => modal.as_ref(),
-            Self::Options(modal) => modal.as_ref(),
+        match &self.kind {
+            Kind::Cap(modal) => modal.as_ref(),
+            Kind::FirstCap(modal) => modal.as_ref(),
+            Kind::Quit(modal) => modal.as_ref(),
+            Kind::Confirm(modal) => modal.as_ref(),
+            Kind::Message(modal) => modal.as_ref(),
+            Kind::Help(modal) => modal.as_ref(),
+            Kind::Details(modal) => modal.as_ref(),
+            Kind::Results(modal) => modal.as_ref(),
+            Kind::Options(modal) => modal.as_ref(),
         }
     }
 
     fn content_mut(&mut self) -> &mut dyn Content {
-        match self {
-            Self::Cap(modal) => modal.as_mut(),
-            Self::FirstCap(modal) => modal.as_mut(),
-            Self::Quit(modal) => modal.as_mut(),
-            Self::Confirm(modal) => modal.as_mut(),
-            Self::Message(modal) => modal.as_mut(),
-            Self::Help(modal) => modal.as_mut(),
-            Self::Details(modal) => modal.as_mut(),
-            Self::Results(modal) => modal.as_mut(),
-            Self::Options(modal) => modal.as_mut(),
+        match &mut self.kind {
+            Kind::Cap(modal) => modal.as_mut(),
+            Kind::FirstCap(modal) => modal.as_mut(),
+            Kind::Quit(modal) => modal.as_mut(),
+            Kind::Confirm(modal) => modal.as_mut(),
+            Kind::Message(modal) => modal.as_mut(),
+            Kind::Help(modal) => modal.as_mut(),
+            Kind::Details(modal) => modal.as_mut(),
+            Kind::Results(modal) => modal.as_mut(),
+            Kind::Options(modal) => modal.as_mut(),
         }
     }
 
@@ -171,16 +196,35 @@ impl Modal {
 
     /// Says whether it is about the cap.
     pub(crate) fn is_cap(&self) -> bool {
-        matches!(self, Self::Cap(_))
+        matches!(self.kind, Kind::Cap(_))
     }
 
     /// Until when it ignores keys, and shows that it does.
     pub(crate) fn deaf_until(&self) -> Option<Moment> {
-        self.content().deaf_until()
+        self.deaf_until
+    }
+
+    /// A frame with it has been drawn: keys that come from now on can be meant for it.
+    pub(crate) fn drawn(&mut self) {
+        self.is_seen = true;
+    }
+
+    /// Says whether it takes what was typed or clicked now.
+    fn listens(&self, world: &World) -> bool {
+        self.deaf_until.is_none_or(|until| until <= world.now)
+    }
+
+    /// Says whether it takes text that was typed or pasted now. What was meant for another place is no answer.
+    fn takes_text(&self, world: &World) -> bool {
+        self.listens(world) && (self.is_seen || self.content().harmless().is_none())
     }
 
     /// Does what a key means.
     pub(crate) fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
+        if !self.listens(world) {
+            return Vec::new();
+        }
+        let is_seen = self.is_seen;
         let content = self.content_mut();
         let page = isize::try_from(content.sheet().rows_in_view().max(2) - 1).unwrap_or(1);
         let by = match action {
@@ -190,7 +234,11 @@ impl Modal {
             Action::PageUp => -page,
             Action::First => isize::MIN,
             Action::Last => isize::MAX,
-            action => return content.act(action, world),
+            action => {
+                let harmless = content.harmless();
+                let is_heard = is_seen || harmless.is_none_or(|those| those.contains(&action));
+                return if is_heard { content.act(action, world) } else { Vec::new() };
+            }
         };
         content.sheet_mut().scroll(by);
         Vec::new()
@@ -198,16 +246,25 @@ impl Modal {
 
     /// Types a key.
     pub(crate) fn key(&mut self, key: KeyEvent, world: &World) -> Vec<Wish> {
+        if !self.takes_text(world) {
+            return Vec::new();
+        }
         self.content_mut().key(key, world)
     }
 
     /// Pastes.
     pub(crate) fn paste(&mut self, text: &str, world: &World) -> Vec<Wish> {
+        if !self.takes_text(world) {
+            return Vec::new();
+        }
         self.content_mut().paste(text, world)
     }
 
-    /// Takes a mouse event; the area is the whole screen.
-    pub(crate) fn mouse(&mut self, event: MouseEvent, _area: Rect, world: &World) -> Vec<Wish> {
+    /// Takes a mouse event.
+    pub(crate) fn mouse(&mut self, event: MouseEvent, world: &World) -> Vec<Wish> {
+        if !self.listens(world) {
+            return Vec::new();
+        }
         let content = self.content_mut();
         match event.kind {
             MouseEventKind::ScrollDown => content.sheet_mut().scroll(WHEEL),
@@ -235,12 +292,19 @@ impl Modal {
 
     /// The fleet changed.
     pub(crate) fn refresh(&mut self, world: &World) -> Vec<Wish> {
-        self.content_mut().refresh(world)
+        if self.listens(world) {
+            self.deaf_until = None;
+        }
+        let wishes = self.content_mut().refresh(world);
+        if self.content_mut().take_change() {
+            self.deaf_until = Some(world.now.after(DEAF));
+        }
+        wishes
     }
 
     /// Draws it over everything; returns the cell of the caret.
-    pub(crate) fn draw(&self, _area: Rect, buffer: &mut Buffer, world: &World) -> Option<Position> {
+    pub(crate) fn draw(&self, buffer: &mut Buffer, world: &World) -> Option<Position> {
         let content = self.content();
-        content.sheet().draw(buffer, world, content.deaf_until())
+        content.sheet().draw(buffer, world, self.deaf_until)
     }
 }

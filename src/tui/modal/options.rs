@@ -2,15 +2,15 @@
 //!
 //! What may go here: keys and lines of that box. What may not: rules about tasks; the task maker has them.
 
-mod entry;
 mod fields;
+mod words;
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 
-use self::entry::Entry;
-use self::fields::Field;
+use self::fields::{Field, variables};
 use super::Content;
+use super::entry::Entry;
 use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
 use crate::tui::keymap::{Action, Place};
@@ -24,6 +24,9 @@ use crate::words::plain_text::{cells, cut_cells, fit, one_line};
 const WIDTH: usize = 66;
 /// Cells of the mark and the name before a value.
 const NAMES: usize = 15;
+
+/// Kind of tasks that bring their own command line.
+const COMMAND: &str = "command";
 
 /// The box.
 #[derive(Debug)]
@@ -70,9 +73,13 @@ impl OptionsModal {
         let mut options = self.options.clone();
         let mut wrong = Vec::new();
         for (field, entry) in &self.entries {
-            if let Err(why) = field.read(entry.text(), &world.folder, &mut options) {
+            if let Err(why) = field.read(entry.text(), &world.folder, &*world.maker, &mut options) {
                 wrong.push((*field, why));
             }
+        }
+        if options.kind == COMMAND && !options.extra.is_empty() {
+            let why = "a command has its arguments in its own line: leave this empty".to_owned();
+            wrong.push((Field::Arguments, why));
         }
         if wrong.is_empty() { Ok(options) } else { Err(wrong) }
     }
@@ -180,6 +187,7 @@ impl OptionsModal {
                 if text.is_empty() { (empty(field), Tone::Dim) } else { (text, Tone::Strong) }
             }
             Some((_, entry)) if entry.text().trim().is_empty() => (empty(field), Tone::Dim),
+            Some((Field::Variables, entry)) => (self.masked(entry, world), Tone::Plain),
             Some((_, entry)) => (one_line(&entry.text().replace('\n', " / ")), Tone::Plain),
             None => self.chosen(field, is_selected, world),
         };
@@ -189,12 +197,23 @@ impl OptionsModal {
         (Line::from(spans), caret)
     }
 
+    /// Returns variables without their values, which are secrets more often than not: they are shown where they are
+    /// typed only.
+    fn masked(&self, entry: &Entry, world: &World) -> String {
+        let mut options = self.options.clone();
+        match Field::Variables.read(entry.text(), &world.folder, &*world.maker, &mut options) {
+            Ok(()) => one_line(&variables(&options, |_| "…")),
+            Err(_) => "…".to_owned(),
+        }
+    }
+
     /// Returns the value of a field that is chosen.
     fn chosen(&self, field: Field, is_selected: bool, world: &World) -> (String, Tone) {
         let strong = if is_selected { Tone::Strong } else { Tone::Plain };
         let mut options = self.options.clone();
         if let Some(switch) = field.switch(&mut options) {
-            return (if *switch { "yes" } else { "no" }.to_owned(), strong);
+            let (on, off) = field.states();
+            return (if *switch { on } else { off }.to_owned(), strong);
         }
         let kind = self.kinds.iter().find(|kind| kind.name == options.kind);
         let name = match options.kind.as_str() {
@@ -246,7 +265,9 @@ impl Content for OptionsModal {
     fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
         self.is_refused = false;
         match self.entry() {
-            Some(entry) => entry.key(key),
+            Some(entry) => {
+                entry.key(key);
+            }
             None if key.code == KeyCode::Char(' ') => self.change(true),
             None => {}
         }

@@ -101,6 +101,10 @@ impl Content for QuitModal {
         &mut self.sheet
     }
 
+    fn harmless(&self) -> Option<&'static [Action]> {
+        Some(&[Action::LeaveRunning, Action::Close])
+    }
+
     fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
         match action {
             Action::LeaveRunning => vec![Wish::Ask(Request::Leave(Left::Detached))],
@@ -190,7 +194,7 @@ fn write_stopping(writer: &mut Writer, world: &World) {
     writer.text(&format!("stopping {}:", count(live.len(), "agent")), Tone::Warning);
     writer.gap();
     for row in live {
-        let goal = world.theme.words.text(&headline(&row.task.text, GOAL));
+        let goal = headline(&row.task.text, GOAL);
         let glyph = world.theme.words.glyph(row.status);
         let state = match &row.phase {
             Phase::Stopping(_, since) => {

@@ -3,15 +3,14 @@
 //! What may go here: what is shown in which order. What may not: how a single agent did it, which its details tell.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use ratatui::text::Line;
 
-use super::Content;
 use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
+use super::{APART, Content};
 use crate::core::{AgentId, BatchView, Moment, Outcome, Row, Status};
-use crate::tui::keymap::{Action, Place};
+use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::Request;
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -30,9 +29,6 @@ const GOAL: usize = 90;
 const ANSWER: usize = 6;
 /// Characters of an answer that are looked at for those lines.
 const LOOKED_AT: usize = 2_000;
-
-/// Time between two layouts while agents run: each is over all rows, and they change many times a second.
-const APART: Duration = Duration::from_millis(250);
 
 /// What answers are worth.
 const NOTE: &str = "Answers and changed files are what agents say of themselves; tested: the checks that they ran \
@@ -225,14 +221,8 @@ fn write_agent(writer: &mut Writer, row: &Row, cause_told: bool, world: &World) 
     let words = world.theme.words;
     let truncated = row.end.as_ref().is_some_and(|end| end.truncated);
     let goal = headline(&row.task.text, GOAL);
-    let tone = match row.status {
-        Status::Ended(Outcome::Done) if truncated => Tone::Warning,
-        Status::Ended(Outcome::Done) => Tone::Good,
-        Status::Ended(Outcome::Failed | Outcome::Lost) => Tone::Bad,
-        Status::Queued => Tone::Dim,
-        Status::Starting | Status::Running => Tone::Live,
-        Status::Stopping | Status::Ending | Status::Ended(_) => Tone::Warning,
-    };
+    let is_cut_off = truncated && row.status == Status::Ended(Outcome::Done);
+    let tone = if is_cut_off { Tone::Warning } else { Tone::of(row.status) };
     let glyph = if truncated { words.warning() } else { words.glyph(row.status) };
     let head = format!("{glyph} {} ", row.id);
     writer.line(&[(&head, tone), (&goal, Tone::Strong)]);
@@ -247,7 +237,9 @@ fn write_agent(writer: &mut Writer, row: &Row, cause_told: bool, world: &World) 
         let head: String = answer.trim_end().chars().take(LOOKED_AT).collect();
         let left = writer.some_lines(&head, Tone::Plain, 2, ANSWER);
         if left || head.len() < answer.trim_end().len() {
-            writer.indented("[there is more: d on its row shows all of it]", Tone::Dim, 2);
+            let details = key_name!(Agents, Details);
+            let more = format!("[there is more: {details} on its row shows all of it]");
+            writer.indented(&more, Tone::Dim, 2);
         }
     }
     if !row.files_changed.is_empty() {

@@ -7,10 +7,11 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::widgets::{Clear, Widget};
 
 use super::writer::cut;
 use crate::core::Moment;
+use crate::tui::frame;
 use crate::tui::keymap::{self, Action, Place};
 use crate::tui::theme::{Theme, Tone};
 use crate::tui::world::World;
@@ -264,10 +265,8 @@ impl Sheet {
         Clear.render(self.area, buffer);
         let room = usize::from(self.area.width.saturating_sub(4));
         let title = format!(" {} ", cut(theme, &self.text.title, room));
-        let mut block = Block::bordered()
-            .border_set(theme.border(true))
-            .border_style(theme.style(Tone::Focus))
-            .title(Line::styled(title, theme.style(Tone::Strong)));
+        let mut block =
+            frame::border(true, theme).title(Line::styled(title, theme.style(Tone::Strong)));
         if let Some(more) = self.more() {
             let more = format!(" {} ", cut(theme, &more, room));
             let line = Line::styled(more, theme.style(Tone::Warning)).right_aligned();

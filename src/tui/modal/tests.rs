@@ -70,7 +70,9 @@ fn press(model: &mut Model, code: KeyCode) -> Vec<Request> {
     press_at(model, NOW, code)
 }
 
+/// Presses a key, as somebody does who has seen the last frame.
 fn press_at(model: &mut Model, now: Moment, code: KeyCode) -> Vec<Request> {
+    model.drawn();
     model.update(now, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)))
 }
 
@@ -92,8 +94,8 @@ fn is_open(model: &Model) -> bool {
 /// The modal without the panes below it.
 fn alone(model: &Model, columns: u16, rows: u16) -> String {
     let modal = model.modal.as_ref().unwrap();
-    pane(columns, rows, |area, buffer| {
-        modal.draw(area, buffer, &model.world);
+    pane(columns, rows, |_, buffer| {
+        modal.draw(buffer, &model.world);
     })
 }
 
@@ -544,6 +546,7 @@ fn the_first_cap_is_set_before_the_draft_is_dispatched() {
     assert!(!is_open(&model));
     let wishes = |code| {
         let mut modal = Modal::first_cap("ygg", &model.world, None);
+        modal.drawn();
         let key = KeyEvent::new(code, KeyModifiers::NONE);
         let action = crate::tui::keymap::action(modal.place(), key).unwrap();
         modal.act(action, &model.world)
@@ -692,6 +695,75 @@ fn a_confirmation_grants_on_yes_only() {
     assert!(!is_open(&model));
 }
 
+/// Presses keys that come at once: nobody sees what the first of them opens before the last one is there.
+fn press_at_once(model: &mut Model, codes: &[KeyCode]) -> Vec<Request> {
+    let keys = codes.iter().map(|code| Message::Key(KeyEvent::new(*code, KeyModifiers::NONE)));
+    keys.flat_map(|key| model.update(NOW, key)).collect()
+}
+
+#[test]
+fn keys_that_come_with_the_one_that_opens_a_question_answer_nothing_that_cannot_be_taken_back() {
+    let among_agents = || {
+        let mut model = model(at_the_cap(), 80, 24);
+        press(&mut model, KeyCode::F(4));
+        // The cap question is put off, so that it does not open by itself.
+        model.modal = None;
+        model.world.focus = Focus::Agents;
+        model
+    };
+    let letter = KeyCode::Char;
+    for codes in [
+        // Stop all shown ones, the cap question with each of its answers, the end of everything.
+        &[letter('X'), letter('y')][..],
+        &[letter('X'), letter('y'), letter('y')],
+        &[letter('c'), KeyCode::Enter],
+        &[letter('c'), letter('d')],
+        &[letter('c'), letter('s'), letter('s')],
+        &[letter('c'), KeyCode::Esc],
+        &[letter('c'), letter('9'), KeyCode::Enter],
+        &[letter('q'), letter('s')],
+    ] {
+        let mut model = among_agents();
+        let requests = press_at_once(&mut model, codes);
+        let sent = requests.iter().any(|it| matches!(it, Request::Send(..) | Request::Leave(_)));
+        assert!(!sent && is_open(&model), "{codes:?}: {requests:?}");
+    }
+    // Seen, the same keys answer.
+    let mut model = among_agents();
+    press_at_once(&mut model, &[letter('X'), letter('y')]);
+    let requests = press(&mut model, letter('y'));
+    assert!(matches!(requests.as_slice(), [Request::Send(Command::Stop(Some(_)), _)]));
+    // What does no harm is heard at once.
+    for codes in [[letter('X'), letter('n')], [letter('q'), KeyCode::Esc]] {
+        let mut model = among_agents();
+        assert!(press_at_once(&mut model, &codes).is_empty());
+        assert!(!is_open(&model), "{codes:?}");
+    }
+    let requests = press_at_once(&mut among_agents(), &[letter('q'), letter('l')]);
+    assert!(requests.iter().any(|it| matches!(it, Request::Leave(_))), "{requests:?}");
+}
+
+#[test]
+fn a_paste_or_a_second_enter_that_comes_with_the_first_does_not_dispatch_without_a_cap() {
+    let first = || {
+        let mut model = model(snapshot(1, Vec::new()), 80, 24);
+        model.world.options.kind = "ygg".to_owned();
+        type_in(&mut model, "fix it");
+        model
+    };
+    for code in [KeyCode::Enter, KeyCode::Char('n')] {
+        let mut model = first();
+        let requests = press_at_once(&mut model, &[KeyCode::Enter, code]);
+        assert!(requests.is_empty() && is_open(&model), "{code:?}: {requests:?}");
+    }
+    let mut model = first();
+    press_at_once(&mut model, &[KeyCode::Enter]);
+    model.update(NOW, Message::Paste("99".to_owned()));
+    let requests = press(&mut model, KeyCode::Enter);
+    let cap = Some(NanoUsd::from_dollars(5));
+    assert!(matches!(requests.as_slice(), [Request::Send(Command::SetCap(set), _)] if *set == cap));
+}
+
 #[test]
 fn no_key_reaches_a_pane_while_a_modal_is_open() {
     let mut model = model(at_the_cap(), 80, 24);
@@ -703,7 +775,7 @@ fn no_key_reaches_a_pane_while_a_modal_is_open() {
     for code in [KeyCode::Tab, KeyCode::F(4), KeyCode::F(1), KeyCode::Up] {
         assert!(press(&mut model, code).is_empty());
     }
-    assert!(matches!(model.modal, Some(Modal::Confirm(_))));
+    assert!(model.modal.as_ref().is_some_and(|modal| modal.place() == Place::Confirm));
     assert_eq!(model.world.focus, Focus::Editor);
 }
 
@@ -720,6 +792,7 @@ fn a_click_on_the_name_of_a_key_presses_it_and_the_wheel_scrolls() {
     };
     let press = MouseEventKind::Down(MouseButton::Left);
     assert!(model.update(NOW, mouse(press, 0, 0)).is_empty());
+    model.drawn();
     let requests = model.update(NOW, mouse(press, column, row));
     assert_eq!(answer(&requests), Answer::Drop);
     let mut model = asked(40, 12);
@@ -886,6 +959,40 @@ fn details_tell_everything_known_of_an_agent() {
     );
     press(&mut model, KeyCode::Enter);
     assert!(!is_open(&model));
+}
+
+/// That looks at what every agent of the fleet changed.
+#[test]
+fn details_look_a_few_times_a_second_for_others_that_changed_a_file() {
+    let mut first = end(row(1), Outcome::Done, "");
+    first.files_changed = vec!["a.rs".to_owned()];
+    let mut model = model(snapshot(1, vec![first.clone(), row(2)]), 80, 40);
+    model.modal = Modal::details(AgentId(1), &model.world);
+    model.update(NOW, Message::Wake);
+    let mut second = row(2);
+    second.files_changed = vec!["./a.rs".to_owned()];
+    let changed = Arc::new(snapshot(2, vec![first, second]));
+    let after = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
+    model.update(after(249), Message::Snapshot(changed));
+    assert!(!frame(&model, 80, 40).contains("also by"), "{}", frame(&model, 80, 40));
+    model.update(after(250), Message::Wake);
+    assert!(frame(&model, 80, 40).contains("also by #2"), "{}", frame(&model, 80, 40));
+}
+
+#[test]
+fn details_of_a_queued_agent_follow_its_place_at_once() {
+    let waits = |id| {
+        let mut queued = row(id);
+        (queued.status, queued.started) = (Status::Queued, None);
+        queued
+    };
+    let mut model = model(snapshot(1, vec![row(1), waits(2), waits(3)]), 80, 40);
+    model.modal = Modal::details(AgentId(3), &model.world);
+    model.update(NOW, Message::Wake);
+    assert!(frame(&model, 80, 40).contains("2nd of 2"), "{}", frame(&model, 80, 40));
+    let next = snapshot(2, vec![row(1), row(2), waits(3)]);
+    model.update(NOW, Message::Snapshot(Arc::new(next)));
+    assert!(frame(&model, 80, 40).contains("1st of 1"), "{}", frame(&model, 80, 40));
 }
 
 #[test]

@@ -3,11 +3,10 @@
 //! What may go here: cleaning, wrapping and styling of texts. What may not: what they say, where they stand.
 
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::tui::theme::{Theme, Tone};
 use crate::tui::world::{Connection, World};
-use crate::words::plain_text::{cells, cut_cells, lines as clean_lines, one_line};
+use crate::words::plain_text::{cells, cut_cells, lines as clean_lines, one_line, wrapped};
 
 /// Cells of the column of names before values.
 pub(super) const NAMES: usize = 11;
@@ -142,7 +141,7 @@ impl Writer {
 
     fn wrapped(&self, text: &str, width: usize) -> Vec<String> {
         let text = self.theme.words.text(&clean_lines(text));
-        text.trim_end().lines().flat_map(|line| wrap(line, width)).collect()
+        text.trim_end().lines().flat_map(|line| wrapped(line, width)).collect()
     }
 }
 
@@ -160,76 +159,4 @@ pub(super) fn cut(theme: Theme, text: &str, most: usize) -> String {
 /// Returns a text from outside as one line in the alphabet of this terminal.
 pub(super) fn clean(world: &World, text: &str) -> String {
     world.theme.words.text(&one_line(text))
-}
-
-/// Cuts a line into pieces of at most `width` cells: between words where it can, else between graphemes. A grapheme
-/// that is wider than that becomes a question mark.
-pub(super) fn wrap(line: &str, width: usize) -> Vec<String> {
-    if width == 0 {
-        return Vec::new();
-    }
-    let mut pieces = Vec::new();
-    let mut piece = String::new();
-    let mut taken = 0;
-    // Where the last blank of the piece ends, in bytes and in cells.
-    let mut blank: Option<(usize, usize)> = None;
-    for grapheme in line.graphemes(true) {
-        let mut grapheme = grapheme;
-        let mut wide = cells(grapheme);
-        if wide > width {
-            (grapheme, wide) = ("?", 1);
-        }
-        if taken + wide > width {
-            if grapheme == " " {
-                pieces.push(std::mem::take(&mut piece));
-                (taken, blank) = (0, None);
-                continue;
-            }
-            let rest = match blank.take() {
-                Some((bytes, _)) => piece.split_off(bytes),
-                None => String::new(),
-            };
-            pieces.push(std::mem::replace(&mut piece, rest).trim_end().to_owned());
-            taken = cells(&piece);
-        }
-        piece.push_str(grapheme);
-        taken += wide;
-        // Blanks at the head of a line are its indent and no place to cut.
-        if grapheme == " " && !piece.trim().is_empty() {
-            blank = Some((piece.len(), taken));
-        }
-    }
-    if !piece.is_empty() || pieces.is_empty() {
-        pieces.push(piece);
-    }
-    pieces
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_cut_between_words_or_else_between_graphemes() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("one twothree", 6), ["one", "twothr", "ee"]);
-        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
-        assert_eq!(wrap("日本語", 4), ["日本", "語"]);
-        assert_eq!(wrap("日本", 1), ["?", "?"]);
-        assert_eq!(wrap("e\u{301}e\u{301}e\u{301}", 2), ["e\u{301}e\u{301}", "e\u{301}"]);
-        assert_eq!(wrap("", 5), [""]);
-        assert_eq!(wrap("x", 0), [""; 0]);
-    }
-
-    #[test]
-    fn no_piece_is_ever_wider_than_it_may_be_and_no_word_is_lost() {
-        let text = "  a wide 日本語 text with 👩‍👩‍👧 and averyveryverylongword   at the end";
-        for width in 2..70 {
-            let pieces = wrap(text, width);
-            assert!(pieces.iter().all(|piece| cells(piece) <= width), "{width}: {pieces:?}");
-            let kept: String = pieces.concat().split_whitespace().collect();
-            let all: String = text.split_whitespace().collect();
-            assert_eq!(kept, all, "{width}");
-        }
-    }
 }

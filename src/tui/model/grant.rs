@@ -3,6 +3,7 @@
 use super::Model;
 use crate::core::{BatchId, Command, Submission};
 use crate::runtime::Given;
+use crate::tui::keymap::key_name;
 use crate::tui::layout::Focus;
 use crate::tui::message::{Asked, Request};
 use crate::tui::session::Made;
@@ -18,10 +19,10 @@ impl Model {
                 Wish::Close => self.modal = None,
                 Wish::Focus(focus) => self.focus(focus),
                 Wish::Flash(text, tone) => self.flash(text, tone),
-                Wish::EditQueued(id) => {
-                    self.editor.edit_queued(id, &self.world);
-                    self.focus(Focus::Editor);
-                }
+                Wish::EditQueued(id) => match self.editor.edit_queued(id, &self.world) {
+                    Ok(()) => self.focus(Focus::Editor),
+                    Err(why) => self.flash(why, Tone::Warning),
+                },
                 Wish::Zoom => self.zoom(),
                 Wish::Options(options) => self.world.options = *options,
                 Wish::Dispatch => {
@@ -30,8 +31,11 @@ impl Model {
                 }
                 Wish::Stay => {
                     self.is_leaving = false;
-                    let text = "the fleet stays stopped and takes no tasks: p among the agents lets it go on";
-                    self.flash(text.to_owned(), Tone::Warning);
+                    let release = key_name!(Agents, Hold);
+                    let text = format!(
+                        "the fleet stays stopped and takes no tasks: {release} among the agents lets it go on"
+                    );
+                    self.flash(text, Tone::Warning);
                 }
                 Wish::StopAllAndLeave => {
                     let command = Command::Interrupt("quit".to_owned());

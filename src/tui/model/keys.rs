@@ -4,8 +4,9 @@
 
 use crossterm::event::KeyEvent;
 
-use super::{Model, ONLY_LOOKED_AT};
-use crate::tui::keymap::{self, Action, Place};
+use super::Model;
+use super::remarks::ONLY_LOOKED_AT;
+use crate::tui::keymap::{self, Action, Place, key_name};
 use crate::tui::layout::Focus;
 use crate::tui::message::Request;
 use crate::tui::modal::Modal;
@@ -21,10 +22,7 @@ impl Model {
         if action == Some(Action::Redraw) {
             return vec![Request::Redraw];
         }
-        if let Some(modal) = &self.modal {
-            if modal.deaf_until().is_some_and(|until| self.world.now < until) {
-                return requests;
-            }
+        if self.modal.is_some() {
             let wishes = self.wishes_of_modal(|modal, world| match action {
                 Some(action) => modal.act(action, world),
                 None if place.takes_text() => modal.key(key, world),
@@ -36,9 +34,7 @@ impl Model {
         self.flash = None;
         self.ending = None;
         match action {
-            Some(action) if self.is_everywhere(action) => {
-                self.everywhere(action, &mut requests);
-            }
+            Some(action) if self.everywhere(action, &mut requests) => {}
             _ if self.world.focus == Focus::Editor && self.world.is_read_only => {
                 self.flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning);
             }
@@ -50,40 +46,21 @@ impl Model {
                 };
                 self.grant(wishes, &mut requests);
             }
-            None if place.takes_text() => {
-                let wishes = match self.world.focus {
-                    Focus::Editor => self.editor.key(key, &self.world),
-                    Focus::Agents => self.agents.key(key, &self.world),
-                    Focus::Tail => self.tail.key(key, &self.world),
-                };
-                self.grant(wishes, &mut requests);
-            }
+            None if place.takes_text() => match self.world.focus {
+                Focus::Editor => {
+                    let wishes = self.editor.key(key, &self.world);
+                    self.grant(wishes, &mut requests);
+                }
+                Focus::Agents => self.agents.key(key),
+                Focus::Tail => self.tail.key(key),
+            },
             None => {}
         }
         requests
     }
 
-    /// Says whether the model itself does what an action means.
-    fn is_everywhere(&self, action: Action) -> bool {
-        match action {
-            Action::NextPane
-            | Action::PreviousPane
-            | Action::Help
-            | Action::Cap
-            | Action::Options
-            | Action::QuitQuestion
-            | Action::Suspend
-            | Action::ToggleMouse
-            | Action::ToAgents
-            | Action::ToTail
-            | Action::ToEditor
-            | Action::Results
-            | Action::Zoom => self.place() != Place::Prompt,
-            _ => false,
-        }
-    }
-
-    fn everywhere(&mut self, action: Action, requests: &mut Vec<Request>) {
+    /// Does what an action means that is none of a single pane; says whether it is one.
+    fn everywhere(&mut self, action: Action, requests: &mut Vec<Request>) -> bool {
         match action {
             Action::NextPane => self.focus(self.world.focus.next()),
             Action::PreviousPane => self.focus(self.world.focus.previous()),
@@ -115,20 +92,25 @@ impl Model {
                 };
                 self.flash(text.to_owned(), Tone::Plain);
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Gives the focused pane the screen, or all panes again.
     pub(super) fn zoom(&mut self) {
         self.is_zoomed = !self.is_zoomed;
-        let text = match (self.is_zoomed, self.world.focus) {
-            (false, _) => "all panes again",
-            (true, Focus::Editor) => "editor alone: z again shows all",
-            (true, Focus::Agents) => "agents alone: z again shows all",
-            (true, Focus::Tail) => "output alone: z again shows all",
+        let alone = match self.world.focus {
+            Focus::Editor => "editor",
+            Focus::Agents => "agents",
+            Focus::Tail => "output",
         };
-        self.flash(text.to_owned(), Tone::Plain);
+        let text = if self.is_zoomed {
+            format!("{alone} alone: {} again shows all", key_name!(Agents, Zoom))
+        } else {
+            "all panes again".to_owned()
+        };
+        self.flash(text, Tone::Plain);
     }
 
     /// Asks what becomes of agents, if there are any that live or wait.
@@ -146,14 +128,17 @@ impl Model {
         let mut requests = Vec::new();
         let place = self.place();
         let wishes: Vec<Wish> = if self.modal.is_some() {
-            self.wishes_of_modal(|modal, world| match modal.deaf_until() {
-                Some(until) if world.now < until => Vec::new(),
-                _ => modal.paste(text, world),
-            })
+            self.wishes_of_modal(|modal, world| modal.paste(text, world))
         } else {
             match (self.world.focus, place) {
-                (Focus::Agents, Place::Prompt) => self.agents.paste(text, &self.world),
-                (Focus::Tail, Place::Prompt) => self.tail.paste(text, &self.world),
+                (Focus::Agents, Place::Prompt) => {
+                    self.agents.paste(text);
+                    Vec::new()
+                }
+                (Focus::Tail, Place::Prompt) => {
+                    self.tail.paste(text);
+                    Vec::new()
+                }
                 _ if self.world.is_read_only => {
                     vec![Wish::Flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning)]
                 }

@@ -1,4 +1,4 @@
-//! The end of the screen, and the draft that outlives it.
+//! The end of the screen, and the drafts that outlive it.
 //!
 //! What may go here: when the draft is kept and when the screen ends. What may not: the question before that.
 
@@ -6,13 +6,26 @@ use std::time::Duration;
 
 use super::Model;
 use crate::tui::message::Request;
-use crate::tui::session::Left;
+use crate::tui::session::{Dispatched, Left};
+use crate::tui::theme::Tone;
 use crate::tui::world::Connection;
 
-/// How long after the last key a draft is kept.
+/// How long after a change the draft is kept: who goes on typing has it kept once in this time.
 const DRAFT_REST: Duration = Duration::from_secs(1);
 
 impl Model {
+    /// Takes the drafts that earlier screens dispatched.
+    pub(super) fn history(&mut self, read: Result<Vec<Dispatched>, String>) -> Vec<Request> {
+        match read {
+            Ok(earlier) => self.editor.take_history(earlier),
+            Err(why) => {
+                self.editor.take_history(Vec::new());
+                self.tell(format!("could not read the history: {why}"), Tone::Bad);
+            }
+        }
+        Vec::new()
+    }
+
     pub(super) fn keep_draft(&mut self, requests: &mut Vec<Request>) {
         let revision = self.editor.revision();
         if revision == self.kept {

@@ -24,11 +24,7 @@ impl Model {
             return self.key(binding.event());
         }
         if self.modal.is_some() {
-            let area = self.world.panes.screen;
-            let wishes = self.wishes_of_modal(|modal, world| match modal.deaf_until() {
-                Some(until) if world.now < until => Vec::new(),
-                _ => modal.mouse(event, area, world),
-            });
+            let wishes = self.wishes_of_modal(|modal, world| modal.mouse(event, world));
             self.grant(wishes, &mut requests);
             return requests;
         }

@@ -4,6 +4,7 @@ use super::Model;
 use super::pending::Answered;
 use crate::core::{AgentId, Answer, Command, Reply};
 use crate::runtime::Gone;
+use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -110,12 +111,14 @@ fn done(asked: &Asked, number: u32) -> String {
         Asked::Dispatch(_) | Asked::First(_) => format!("queued {number}"),
         Asked::Edit(id) => format!("{id} changed"),
         Asked::Stop(_) if number == 0 => "nothing to stop".to_owned(),
-        Asked::Stop(_) => format!("stopping {}: x again kills", agents(number)),
+        Asked::Stop(_) => {
+            format!("stopping {}: {} again kills", agents(number), key_name!(Agents, Stop))
+        }
         Asked::StopAll => format!("stopping {}", agents(number)),
         Asked::Kill(_) => format!("killing {}", agents(number)),
         Asked::Remove(_) => format!("{} removed from the queue", agents(number)),
         Asked::Retry(_) => format!("tried again: {number}"),
-        Asked::Hold => "queue held: nothing starts until p".to_owned(),
+        Asked::Hold => format!("queue held: nothing starts until {}", key_name!(Agents, Hold)),
         Asked::Release => "queue released".to_owned(),
         Asked::Move => "moved".to_owned(),
         Asked::Cap => "cap changed".to_owned(),

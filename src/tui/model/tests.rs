@@ -7,16 +7,19 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 
 use super::*;
 use crate::core::testing::{end, row, snapshot};
-use crate::core::{NanoUsd, Outcome, Question, Reply, Row, Status};
+use crate::core::{AgentId, NanoUsd, Outcome, Question, Reply, Row, Status};
 use crate::runtime::{Gone, channel};
 use crate::tui::session::Left;
 use crate::tui::testing::{NOW, frame, model};
 
+/// Presses a key, as somebody does who has seen the last frame.
 fn press(model: &mut Model, code: KeyCode) -> Vec<Request> {
+    model.drawn();
     model.update(model.world.now, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)))
 }
 
 fn control(model: &mut Model, character: char) -> Vec<Request> {
+    model.drawn();
     let key = KeyEvent::new(KeyCode::Char(character), KeyModifiers::CONTROL);
     model.update(model.world.now, Message::Key(key))
 }
@@ -266,6 +269,58 @@ fn the_cap_question_takes_no_key_from_a_typist() {
         matches!(requests.as_slice(), [Request::Send(Command::Answer(QuestionId(1), _), _)]),
         "{requests:?}"
     );
+}
+
+fn rings(requests: &[Request]) -> bool {
+    requests.iter().any(|request| matches!(request, Request::Bell))
+}
+
+#[test]
+fn the_bell_rings_only_for_somebody_who_may_be_looking_elsewhere() {
+    for (told, expected) in [(None, true), (Some(false), true), (Some(true), false)] {
+        for news in [snapshot(2, ended()), asking()] {
+            let mut model = model(snapshot(1, running()), 80, 24);
+            if let Some(told) = told {
+                let _ = model.update(NOW, Message::Focus(!told));
+                let _ = model.update(NOW, Message::Focus(told));
+            }
+            let news = Arc::new(news);
+            let requests = model.update(NOW, Message::Snapshot(Arc::clone(&news)));
+            assert_eq!(rings(&requests), expected, "{told:?}: {requests:?}");
+            assert!(!rings(&model.update(NOW, Message::Snapshot(news))), "once");
+        }
+    }
+}
+
+/// Whoever has just opened the screen sees the question.
+#[test]
+fn the_bell_does_not_ring_for_a_question_that_was_there_before_the_screen() {
+    let (mut model, _) = crate::tui::testing::model_of(None, "sh", 80, 24);
+    let (handle, _end) = channel(asking());
+    let requests = model.update(NOW, Message::Link(Link::Up { handle, away_since: None }));
+    assert!(!rings(&requests), "{requests:?}");
+}
+
+#[test]
+fn a_program_that_had_the_terminal_may_have_missed_where_the_focus_went() {
+    let mut model = model(snapshot(1, running()), 80, 24);
+    let _ = model.update(NOW, Message::Focus(true));
+    press(&mut model, KeyCode::Esc);
+    let requests = control(&mut model, 'z');
+    assert!(matches!(requests.as_slice(), [Request::Suspend]), "{requests:?}");
+    assert!(rings(&model.update(NOW, Message::Snapshot(Arc::new(snapshot(2, ended()))))));
+}
+
+#[test]
+fn the_focus_of_the_window_draws_nothing_and_asks_for_nothing() {
+    let mut model = model(snapshot(1, running()), 80, 24);
+    model.drawn();
+    for has_focus in [false, true] {
+        assert!(model.update(seconds(9), Message::Focus(has_focus)).is_empty());
+        assert!(!model.is_stale(), "has focus: {has_focus}");
+    }
+    let _ = model.update(NOW, Message::Wake);
+    assert!(model.is_stale());
 }
 
 #[test]

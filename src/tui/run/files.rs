@@ -2,8 +2,9 @@
 //!
 //! What may go here: reading and writing them, in one thread, in order. What may not: reading what agents write.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -13,22 +14,18 @@ use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 
-use super::variable;
+use super::{history, variable};
 use crate::core::AgentId;
-use crate::journal::{FleetDir, open_to_append, read_text, replace};
-use crate::supervise::{self, AgentDir, Spec};
-use crate::tui::handover::{Handed, HandedFile, Program, is_on_path};
+use crate::journal::{FleetDir, read_text, replace};
+use crate::supervise::{self, AgentDir, Spec, is_on_path};
+use crate::tui::editor::MOST_DRAFT;
+use crate::tui::handover::{Handed, HandedFile, Program};
 use crate::tui::layout::Shares;
 use crate::tui::message::{Facts, Message};
+use crate::tui::session::Dispatched;
 
 /// Jobs that wait. A person asks for one at a time; the draft comes once a second at most.
 const JOBS: usize = 64;
-/// Most bytes of a kept draft that are read back.
-const MOST_DRAFT: u64 = 16 * 1024 * 1024;
-/// Submitted drafts that are kept.
-const MOST_HISTORY: usize = 500;
-/// Size of the history from which on it is written anew with the newest of its entries.
-const LONG_HISTORY: u64 = 1024 * 1024;
 /// How long the end of the screen waits for a disk that stalls.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -40,7 +37,9 @@ pub(super) enum Job {
     /// Keep the sizes of panes.
     SaveSizes(Shares),
     /// Add to the history.
-    AddHistory(String),
+    AddHistory(Dispatched),
+    /// Read the history.
+    ReadHistory,
     /// Read what is known of an agent.
     ReadFacts(AgentId),
     /// See that a file can be read, for a pager or for an editor.
@@ -129,10 +128,21 @@ fn perform(job: Job, places: &Places) -> Option<Message> {
             let error = save_sizes(path, shares).err()?;
             Some(failed("keep the sizes in", path, &error))
         }
-        Job::AddHistory(text) => {
+        Job::AddHistory(dispatched) => {
             let path = places.history.as_deref()?;
-            let error = add_history(path, &text).err()?;
-            Some(failed("keep the history in", path, &error))
+            match history::add(path, &dispatched) {
+                Ok(()) => None,
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                    let text =
+                        "dispatched; too long for the history, so only this screen recalls it";
+                    Some(Message::Told(text.to_owned(), true))
+                }
+                Err(error) => Some(failed("keep the history in", path, &error)),
+            }
+        }
+        Job::ReadHistory => {
+            let read = history::read(places.history.as_deref()?);
+            Some(Message::History(read.map_err(|error| error.to_string())))
         }
         Job::ReadFacts(id) => Some(Message::Details(id, Box::new(facts(&places.dir.agent(id))))),
         Job::Look(path, opened) => Some(match look(&path) {
@@ -155,8 +165,8 @@ fn handed(opened: Opened, file: HandedFile) -> Handed {
     let program = match opened {
         Opened::Editor => Program::editor(&variable),
         Opened::Pager => {
-            let on_path = variable("PATH");
-            Program::pager(&variable, &|name: &str| is_on_path(name, on_path.as_deref()))
+            let path = variable("PATH").map(OsString::from);
+            Program::pager(&variable, &|name: &str| is_on_path(name, path.as_deref()))
         }
     };
     Handed { program, file }
@@ -178,9 +188,7 @@ fn copy_draft(text: &str) -> io::Result<NamedTempFile> {
 
 /// Reads what came out of an editor, which may have put another file in the place.
 pub(super) fn read_edited(path: &Path) -> io::Result<String> {
-    let mut text = Vec::new();
-    File::open(path)?.take(MOST_DRAFT).read_to_end(&mut text)?;
-    let mut text = String::from_utf8_lossy(&text).into_owned();
+    let mut text = read_lossy(File::open(path)?)?;
     // Editors end the last line, which a draft does not need.
     if text.ends_with('\n') {
         text.pop();
@@ -189,13 +197,25 @@ pub(super) fn read_edited(path: &Path) -> io::Result<String> {
 }
 
 /// Reads the draft of the last time; none is an empty one.
-pub(super) fn read_draft(path: Option<&Path>) -> String {
-    let read = |path: &Path| {
-        let mut text = Vec::new();
-        open(path)?.take(MOST_DRAFT).read_to_end(&mut text)?;
-        Ok::<_, io::Error>(String::from_utf8_lossy(&text).into_owned())
-    };
-    path.and_then(|path| read(path).ok()).unwrap_or_default()
+pub(super) fn read_draft(path: Option<&Path>) -> io::Result<String> {
+    let read = path.map(|path| open(path).and_then(read_lossy));
+    match read {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Some(Ok(text)) => Ok(text),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Reads all of a draft; one that is longer than a draft can be is an error, so that no end of one is lost.
+fn read_lossy(file: File) -> io::Result<String> {
+    let mut text = Vec::new();
+    let most = u64::try_from(MOST_DRAFT).unwrap_or(u64::MAX);
+    file.take(most.saturating_add(1)).read_to_end(&mut text)?;
+    if text.len() > MOST_DRAFT {
+        let why = format!("it has more than the {MOST_DRAFT} bytes that a draft can have");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn save_sizes(path: &Path, shares: Shares) -> io::Result<()> {
@@ -209,7 +229,7 @@ pub(super) fn read_sizes(path: Option<&Path>) -> Shares {
 }
 
 /// Opens a file without following a link or waiting on a pipe.
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
@@ -223,36 +243,6 @@ fn save_draft(path: &Path, text: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Reads the history, oldest first. Lines that make no sense are left out.
-pub(super) fn read_history(path: Option<&Path>) -> Vec<String> {
-    let Some(file) = path.and_then(|path| open(path).ok()) else { return Vec::new() };
-    let lines = BufReader::new(file).lines().map_while(Result::ok);
-    let mut entries = std::collections::VecDeque::new();
-    for entry in lines.filter_map(|line| serde_json::from_str::<String>(&line).ok()) {
-        if entries.len() == MOST_HISTORY {
-            entries.pop_front();
-        }
-        entries.push_back(entry);
-    }
-    entries.into()
-}
-
-fn add_history(path: &Path, text: &str) -> io::Result<()> {
-    if path.metadata().is_ok_and(|file| file.len() > LONG_HISTORY) {
-        let lines: Vec<String> =
-            read_history(Some(path)).iter().map(|entry| line(entry)).collect::<io::Result<_>>()?;
-        // A single long entry may be more than all that is kept.
-        let newest: usize = lines.len().saturating_sub(MOST_HISTORY / 2);
-        replace(path, lines.into_iter().skip(newest).collect::<String>().as_bytes())?;
-    }
-    // One write, so that two screens cannot tear each other's lines.
-    open_to_append(path)?.write_all(line(text)?.as_bytes())
-}
-
-fn line(entry: &str) -> io::Result<String> {
-    Ok(format!("{}\n", serde_json::to_string(entry)?))
 }
 
 /// Reads what an agent's folder tells. What is not there (yet) is left out.
@@ -282,13 +272,27 @@ mod tests {
     fn a_draft_comes_back_and_an_empty_one_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("draft");
-        assert_eq!(read_draft(Some(&path)), "");
+        assert_eq!(read_draft(Some(&path)).unwrap(), "");
         save_draft(&path, "one\n---\ntwo").unwrap();
-        assert_eq!(read_draft(Some(&path)), "one\n---\ntwo");
+        assert_eq!(read_draft(Some(&path)).unwrap(), "one\n---\ntwo");
         save_draft(&path, "").unwrap();
         save_draft(&path, "").unwrap();
         assert!(!path.exists());
-        assert_eq!(read_draft(None), "");
+        assert_eq!(read_draft(None).unwrap(), "");
+    }
+
+    #[test]
+    fn a_draft_comes_back_whole_and_a_longer_file_than_a_draft_is_refused_and_not_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("draft");
+        let longest = "x".repeat(MOST_DRAFT);
+        save_draft(&path, &longest).unwrap();
+        assert!(read_draft(Some(&path)).unwrap() == longest);
+        assert!(read_edited(&path).unwrap() == longest);
+        std::fs::write(&path, longest + "y").unwrap();
+        for read in [read_draft(Some(&path)), read_edited(&path)] {
+            assert_eq!(read.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        }
     }
 
     #[test]
@@ -325,35 +329,10 @@ mod tests {
         let file = copy_draft("before").unwrap();
         std::fs::write(file.path(), "after\n").unwrap();
         assert!(perform(Job::SaveEdited(file, "before".to_owned()), &places).is_none());
-        assert_eq!(read_draft(Some(&draft)), "after");
+        assert_eq!(read_draft(Some(&draft)).unwrap(), "after");
         let file = copy_draft("before").unwrap();
         std::fs::remove_file(file.path()).unwrap();
         assert!(perform(Job::SaveEdited(file, "before".to_owned()), &places).is_none());
-        assert_eq!(read_draft(Some(&draft)), "before");
-    }
-
-    #[test]
-    fn history_comes_back_oldest_first_whatever_is_in_the_entries() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("history");
-        for text in ["one\ntwo", "\"three\"", "\x1b[31m"] {
-            add_history(&path, text).unwrap();
-        }
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"torn\n").unwrap();
-        add_history(&path, "last").unwrap();
-        assert_eq!(read_history(Some(&path)), ["one\ntwo", "\"three\"", "\x1b[31m", "last"]);
-    }
-
-    #[test]
-    fn a_long_history_keeps_its_newest_entries() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("history");
-        for number in 0..MOST_HISTORY * 2 {
-            add_history(&path, &format!("{number} {}", "x".repeat(2000))).unwrap();
-        }
-        assert!(path.metadata().unwrap().len() < LONG_HISTORY * 2);
-        let entries = read_history(Some(&path));
-        assert!(entries.len() <= MOST_HISTORY);
-        assert!(entries.last().unwrap().starts_with("999 "), "{:?}", entries.last());
+        assert_eq!(read_draft(Some(&draft)).unwrap(), "before");
     }
 }

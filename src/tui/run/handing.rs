@@ -93,9 +93,7 @@ impl Running {
         match ended {
             Ok(None) => None,
             Ok(Some(Ok(text))) => Some(Message::Draft(text)),
-            Ok(Some(Err(error))) => {
-                Some(Message::Told(format!("could not read the edited draft: {error}"), false))
-            }
+            Ok(Some(Err(error))) => Some(Message::Told(untaken(file, &error), false)),
             Err(error) => Some(Message::Told(error.to_string(), false)),
         }
     }
@@ -146,4 +144,34 @@ type Ended = (io::Result<ExitStatus>, Option<io::Result<String>>);
 fn is_typed(number: i32) -> bool {
     use rustix::process::Signal;
     number == Signal::INT.as_raw() || number == Signal::QUIT.as_raw()
+}
+
+/// Says why what an editor made of the draft was not taken, and keeps the file, since nobody has it else.
+fn untaken(file: HandedFile, error: &io::Error) -> String {
+    let kept = match file {
+        HandedFile::Kept(_) => None,
+        HandedFile::Draft(file, _) => file.keep().ok(),
+    };
+    let kept = kept.map(|(_, path)| format!("; it is kept in {}", path.display()));
+    format!("could not take the edited draft: {error}{}", kept.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edited_draft_that_is_not_taken_is_kept_and_where_is_said() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_owned();
+        std::fs::write(&path, "edited").unwrap();
+        let why = io::Error::other("it is too long");
+        let said = untaken(HandedFile::Draft(file, String::new()), &why);
+        let kept = path.display();
+        let expected =
+            format!("could not take the edited draft: it is too long; it is kept in {kept}");
+        assert_eq!(said, expected);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "edited");
+        std::fs::remove_file(path).unwrap();
+    }
 }

@@ -5,15 +5,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::widgets::{Block, Widget as _};
+use ratatui::widgets::Widget as _;
 
 use super::TailPane;
 use super::text::{self, Text};
 use crate::core::{AgentId, Row};
 use crate::tail::view::text::{Color16, Emphasis, Span, Style as TextStyle};
 use crate::tail::view::{Page, SearchState};
-use crate::tui::cells::{Part, fitting, put, put_parts, wrapped};
+use crate::tui::cells::{Part, put};
+use crate::tui::frame::{self, inside, sentence};
 use crate::tui::layout::Focus;
+use crate::tui::search_line;
 use crate::tui::theme::{Theme, Tone};
 use crate::tui::world::World;
 use crate::words::plain_text::{cells, one_line, thousands};
@@ -22,6 +24,9 @@ use crate::words::why;
 
 /// Silence of a running agent that is worth a word: shorter ones are ordinary.
 const QUIET: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// What is said where nothing has been typed to search for.
+const HINT: &str = "text, or a regular expression between / and /";
 
 /// Where the parts are.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +42,7 @@ pub(super) struct Parts {
 impl Parts {
     /// Divides an area.
     pub(super) fn of(area: Rect, page: &Page) -> Self {
-        let inner = Rect {
-            x: area.x.saturating_add(1),
-            y: area.y.saturating_add(1),
-            width: area.width.saturating_sub(2),
-            height: area.height.saturating_sub(2),
-        };
+        let inner = inside(area);
         let note = u16::from(page.note.is_some() && inner.height > 1);
         let below = inner.height - note;
         let last = inner.bottom().saturating_sub(1);
@@ -62,12 +62,7 @@ pub(super) fn pane(
     world: &World,
 ) -> Option<Position> {
     let theme = world.theme;
-    let has_focus = world.focus == Focus::Tail;
-    let tone = if has_focus { Tone::Focus } else { Tone::Dim };
-    Block::bordered()
-        .border_set(theme.border(has_focus))
-        .border_style(theme.style(tone))
-        .render(area, buffer);
+    frame::border(world.focus == Focus::Tail, theme).render(area, buffer);
     let row = pane.id.and_then(|id| world.row(id));
     title(pane, row.map(AsRef::as_ref), area, buffer, world);
     for tab in tabs(area, pane.text, pane.id, world) {
@@ -79,8 +74,10 @@ pub(super) fn pane(
         return None;
     }
     let is_known = pane.page.number == pane.number && pane.number > 0;
+    // What could not be read may be there and may be full: the note says why nothing is shown.
+    let is_unread = pane.page.size.is_none() && pane.page.note.is_some();
     match row {
-        Some(row) if is_known && pane.page.size.unwrap_or(0) == 0 => {
+        Some(row) if is_known && !is_unread && pane.page.size.unwrap_or(0) == 0 => {
             let text = pane.text.empty(row, pane.page.size.is_some(), world);
             sentence(&text, parts.rows, buffer, theme);
         }
@@ -97,26 +94,16 @@ pub(super) fn pane(
             put(buffer, at, &one_line(note), width, theme.style(Tone::Warning), theme);
         }
     }
-    pane.typing.as_ref().and_then(|typing| prompt(typing, parts.prompt, buffer, theme))
-}
-
-fn sentence(text: &str, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let width = usize::from(area.width.saturating_sub(2));
-    let text = theme.words.text(text);
-    for (line, y) in wrapped(&text, width, usize::from(area.height)).iter().zip(area.y..) {
-        let at = (area.x + 1, y);
-        put(buffer, at, line, area.width.saturating_sub(2), theme.style(Tone::Dim), theme);
-    }
+    let typing = pane.typing.as_ref()?;
+    search_line::draw(typing, (HINT, ""), parts.prompt, buffer, theme)
 }
 
 /// What is shown, how large it is, whether it is followed, how the search stands, how long the agent has been silent.
 fn title(pane: &TailPane, row: Option<&Row>, area: Rect, buffer: &mut Buffer, world: &World) {
-    let Some(width) = area.width.checked_sub(4).filter(|width| *width > 2) else { return };
     let theme = world.theme;
     let tone = if world.focus == Focus::Tail { Tone::Focus } else { Tone::Strong };
     let Some(row) = row else {
-        let parts = [Part::new(0, tone, " output ")];
-        put_parts(buffer, Rect { x: area.x + 2, width, height: 1, ..area }, &parts, theme);
+        frame::title(area, vec![Part::new(0, tone, "output")], buffer, theme);
         return;
     };
     let page = &pane.page;
@@ -140,11 +127,7 @@ fn title(pane: &TailPane, row: Option<&Row>, area: Rect, buffer: &mut Buffer, wo
             if from > 0 { format!("from column {}", from + 1) } else { "cut lines".to_owned() };
         parts.push(Part::new(6, Tone::Dim, text));
     }
-    let parts = fitting(parts, usize::from(width.saturating_sub(2)), 3);
-    let x = put(buffer, (area.x + 2, area.y), " ", 1, Style::new(), theme);
-    let inside = Rect { x, width: width - 2, height: 1, ..area };
-    let x = put_parts(buffer, inside, &parts, theme);
-    put(buffer, (x, area.y), " ", 1, Style::new(), theme);
+    frame::title(area, parts, buffer, theme);
 }
 
 /// Where in the text the view stands.
@@ -154,12 +137,11 @@ fn place(page: &Page) -> Option<Part> {
     }
     let new = page.new_lines;
     if new.count > 0 || new.has_more {
-        let number = usize::try_from(new.count).unwrap_or(usize::MAX);
-        let text = match (number, new.has_more) {
+        let text = match (new.count, new.has_more) {
             (1, false) => "1 new line".to_owned(),
-            (number, false) => format!("{} new lines", thousands(number as u64)),
+            (number, false) => format!("{} new lines", thousands(number)),
             (0, true) => "new lines".to_owned(),
-            (number, true) => format!("over {} new lines", thousands(number as u64)),
+            (number, true) => format!("over {} new lines", thousands(number)),
         };
         return Some(Part::new(2, Tone::Warning, text));
     }
@@ -275,29 +257,4 @@ fn of_agent(style: TextStyle, theme: Theme) -> Style {
         }
     }
     drawn.add_modifier(modifiers)
-}
-
-/// The search line.
-fn prompt(typing: &str, row: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
-    if row.is_empty() {
-        return None;
-    }
-    put(buffer, (row.x, row.y), &" ".repeat(row.width.into()), row.width, Style::new(), theme);
-    let x = put(buffer, (row.x, row.y), "/", 1, theme.style(Tone::Key), theme);
-    let left = row.right().saturating_sub(x).saturating_sub(1);
-    if typing.is_empty() {
-        let hint = "text, or a regular expression between / and /";
-        put(buffer, (x.saturating_add(1), row.y), hint, left, theme.style(Tone::Dim), theme);
-        return Some(Position::new(x.min(row.right() - 1), row.y));
-    }
-    let shown = end_of(typing, usize::from(left));
-    let x = put(buffer, (x, row.y), shown, left, Style::new(), theme);
-    Some(Position::new(x.min(row.right() - 1), row.y))
-}
-
-/// Returns the end of a text that fits, so that what is being typed is in sight.
-fn end_of(text: &str, width: usize) -> &str {
-    let mut starts = text.char_indices().map(|(start, _)| start);
-    let fits = |start: &usize| text.get(*start..).is_some_and(|rest| cells(rest) <= width);
-    starts.find(fits).and_then(|start| text.get(start..)).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ fn flashes(wishes: &[Wish]) -> Vec<String> {
 /// A pane that shows an agent, with what it asked for on the way.
 fn shown(world: &World) -> (TailPane, Vec<view::Request>) {
     let mut pane = TailPane::default();
-    let _ = pane.show(Some(ID), world);
+    pane.show(Some(ID));
     let requests = asked(pane.refresh(world));
     (pane, requests)
 }
@@ -78,7 +78,7 @@ fn page(lines: &[&[u8]]) -> Page {
 
 fn with(world: &World, page: Page) -> TailPane {
     let (mut pane, _) = shown(world);
-    pane.page(Arc::new(page), world);
+    pane.page(Arc::new(page));
     let _ = pane.refresh(world);
     pane
 }
@@ -130,7 +130,7 @@ fn the_selected_agents_output_is_opened_once_and_its_end_is_told() {
     let ended = around(end(row(1), Outcome::Done, ""));
     assert_eq!(asked(pane.refresh(&ended)), [view::Request::Ended(1)]);
     assert_eq!(asked(pane.refresh(&ended)), []);
-    let _ = pane.show(None, &ended);
+    pane.show(None);
     assert_eq!(asked(pane.refresh(&ended)), [view::Request::Close]);
 }
 
@@ -170,7 +170,7 @@ fn a_page_of_what_was_shown_before_is_not_taken_for_this_one() {
     let mut pane = with(&world, page(&[b"old"]));
     let _ = pane.act(Action::NextText, &world);
     let _ = pane.refresh(&world);
-    pane.page(Arc::new(page(&[b"late"])), &world);
+    pane.page(Arc::new(page(&[b"late"])));
     assert!(!frame(&pane, &world).contains("late"));
 }
 
@@ -282,10 +282,10 @@ fn a_search_is_typed_in_a_line_of_its_own_and_ended_by_an_empty_one() {
     let _ = pane.act(Action::Search, &world);
     assert_eq!(pane.place(), Place::Prompt);
     for character in "erx".chars() {
-        let _ = pane.key(KeyEvent::from(KeyCode::Char(character)), &world);
+        pane.key(KeyEvent::from(KeyCode::Char(character)));
     }
-    let _ = pane.key(KeyEvent::from(KeyCode::Backspace), &world);
-    let _ = pane.paste("ror\nq", &world);
+    pane.key(KeyEvent::from(KeyCode::Backspace));
+    pane.paste("ror\nq");
     assert!(frame(&pane, &world).contains("/error q"));
     let requests = asked(pane.act(Action::Accept, &world));
     assert_eq!(requests, [view::Request::Search("error q".to_owned())]);
@@ -298,7 +298,7 @@ fn a_search_is_typed_in_a_line_of_its_own_and_ended_by_an_empty_one() {
     let _ = pane.act(Action::Search, &world);
     assert_eq!(asked(pane.act(Action::Accept, &world)), [view::Request::ClearSearch]);
     let _ = pane.act(Action::Search, &world);
-    let _ = pane.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE), &world);
+    pane.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE));
     assert_eq!(pane.place(), Place::Tail, "deleting nothing leaves the line");
 }
 
@@ -308,12 +308,12 @@ fn a_copied_line_is_put_on_the_clipboard_once() {
     let mut pane = with(&world, page(&[b"x"]));
     assert_eq!(asked(pane.act(Action::CopyLine, &world)), [view::Request::Copy]);
     let copied = |number, text: &str| Some(Copied { number, text: text.to_owned() });
-    pane.page(Arc::new(Page { copied: copied(1, "the line"), ..page(&[b"x"]) }), &world);
+    pane.page(Arc::new(Page { copied: copied(1, "the line"), ..page(&[b"x"]) }));
     let wishes = pane.refresh(&world);
     let [Wish::Ask(Request::Copy(text, what))] = wishes.as_slice() else { panic!("{wishes:?}") };
     assert_eq!((text.as_str(), what.as_str()), ("the line", "line"));
     assert!(pane.refresh(&world).is_empty());
-    pane.page(Arc::new(Page { copied: copied(2, "  "), ..page(&[b"x"]) }), &world);
+    pane.page(Arc::new(Page { copied: copied(2, "  "), ..page(&[b"x"]) }));
     assert_eq!(flashes(&pane.refresh(&world)), ["that line is empty: nothing copied"]);
 }
 

@@ -3,14 +3,11 @@
 //! What may go here: choosing and naming. What may not: keys, drawing.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::core::{AgentId, Row, Status};
-use crate::supervise::AgentDir;
+use crate::core::{Row, Status};
 use crate::tui::world::World;
-use crate::words::changed_files::normal;
+use crate::words::changed_files::also_changed;
 use crate::words::plain_text::{count, one_line};
 use crate::words::time_text::age;
 use crate::words::why;
@@ -69,7 +66,7 @@ impl Text {
 
     /// Returns where it is.
     pub(super) fn content(self, row: &Row, world: &World) -> Content {
-        let dir = AgentDir::new(world.dir.agent(row.id));
+        let dir = world.agent_dir(row.id);
         match self {
             Self::Out => Content::File(dir.out()),
             Self::Err => Content::File(dir.err()),
@@ -123,28 +120,11 @@ impl Text {
     }
 }
 
-/// The changed files of an agent, one a line, each with the other agents that changed it: compared as the results do,
-/// below the folder of each task. One pass over the fleet; whole paths are only made of files of the same name.
+/// The changed files of an agent, one a line, each with the other agents that changed it.
 fn files(row: &Row, world: &World) -> String {
-    let whole = |row: &Row, file: &str| normal(&row.task.root.join(file));
-    let mut others: BTreeMap<PathBuf, Vec<AgentId>> =
-        row.files_changed.iter().map(|file| (whole(row, file), Vec::new())).collect();
-    let names: HashSet<Option<&OsStr>> =
-        row.files_changed.iter().map(|file| name_of(file)).collect();
-    for other in world.snapshot.rows.iter().filter(|other| other.id != row.id) {
-        for file in &other.files_changed {
-            if names.contains(&name_of(file))
-                && let Some(agents) = others.get_mut(&whole(other, file))
-                && agents.last() != Some(&other.id)
-            {
-                agents.push(other.id);
-            }
-        }
-    }
     let mut text = String::new();
-    for file in &row.files_changed {
+    for (file, agents) in also_changed(row, &world.snapshot) {
         text.push_str(&one_line(file));
-        let agents = others.get(&whole(row, file)).map(Vec::as_slice).unwrap_or_default();
         if !agents.is_empty() {
             text.push_str("   also changed by ");
             text.push_str(&agents.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
@@ -152,11 +132,6 @@ fn files(row: &Row, world: &World) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Returns the last part of a path; a path that ends in `..` has none, like every other such path.
-fn name_of(file: &str) -> Option<&OsStr> {
-    Path::new(file).file_name()
 }
 
 /// Returns how many files there are, as a name for the tab.

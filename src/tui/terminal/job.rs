@@ -40,7 +40,10 @@ pub(crate) fn can_be_continued() -> bool {
     };
     // A script around us is in the same group, and has somebody who watches it.
     let is_in_our_group = is_same(getpgid(Some(parent)), Ok(getpgrp()));
-    parent.as_raw() > 0 && (is_in_our_group || is_same(getsid(Some(parent)), getsid(None)))
+    // Not so where the script is the first process of the session: whoever started that one cannot continue its group.
+    let leads_session = getsid(None) == Ok(getpgrp());
+    let is_watched = is_in_our_group || is_same(getsid(Some(parent)), getsid(None));
+    parent.as_raw() > 0 && !leads_session && is_watched
 }
 
 /// Tells the whole job to stop, so that a script around it stops too. Agents are in groups of their own and go on.

@@ -1,12 +1,11 @@
 //! Times from a key, a write and an end until they are seen.
 
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::terminal::Terminal;
-use super::{Asked, end, tell};
-use crate::folder;
+use super::{Asked, tell};
+use crate::place::Place;
 
 /// Makes this program a talkative agent; so many events a second.
 pub(crate) const TALK: &str = "--talk";
@@ -41,15 +40,10 @@ fn now() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).map(|span| span.as_nanos()).unwrap_or_default()
 }
 
-fn own(words: &str) -> String {
+/// This program as a task of a shell.
+pub(crate) fn own(words: &str) -> String {
     let program = std::env::current_exe().expect("this program has a path");
     format!("exec '{}' {words}", program.display())
-}
-
-fn list(place: &Path, tasks: &[String]) -> String {
-    let path = place.join("tasks.txt");
-    std::fs::write(&path, tasks.join("\n") + "\n").expect("the list of tasks can be written");
-    path.to_string_lossy().into_owned()
 }
 
 /// The number of the selected agent.
@@ -62,10 +56,10 @@ fn selected(text: &str) -> Option<u32> {
 
 /// From a key to its effect on the screen: 1,000 agents in the table, 100 of them with 10 events a second.
 pub(super) fn keys(asked: &Asked) {
-    let place = folder();
+    let place = Place::new();
     let mut tasks = vec!["true".to_owned(); 900];
     tasks.extend(vec![own(&format!("{TALK} 10")); 100]);
-    let list = list(place.path(), &tasks);
+    let list = place.list(&tasks);
     let words = ["--agent", "sh", "-j", "100", "-f", &list];
     let mut terminal = Terminal::start(place.path(), &words, (120, 40));
     terminal.agree(tasks.len());
@@ -86,8 +80,6 @@ pub(super) fn keys(asked: &Asked) {
         std::thread::sleep(Duration::from_millis(20 + (round as u64 * 13) % 30));
     }
     tell("key to paint, 1,000 rows, 100 talk", times);
-    drop(terminal);
-    end(place.path());
 }
 
 /// From an agent's write to the screen, alone and beside a neighbour that floods.
@@ -99,10 +91,10 @@ pub(super) fn outputs(asked: &Asked) {
             Some("yes 0123456789012345678901234567890123456789 | head -c 20G >&1"),
         ),
     ] {
-        let place = folder();
+        let place = Place::new();
         let mut tasks = vec![own(&format!("{STAMP} {}", asked.rounds * 40))];
         tasks.extend(neighbour.map(str::to_owned));
-        let list = list(place.path(), &tasks);
+        let list = place.list(&tasks);
         let words = ["--agent", "sh", "-j", "4", "-f", &list];
         let mut terminal = Terminal::start(place.path(), &words, (120, 40));
         terminal.send("\x1b");
@@ -126,8 +118,6 @@ pub(super) fn outputs(asked: &Asked) {
             known = stamp;
         }
         tell(what, times);
-        drop(terminal);
-        end(place.path());
     }
 }
 
@@ -139,13 +129,13 @@ fn newest_stamp(text: &str) -> Option<u128> {
 
 /// From an agent's end to `done` on the screen, and to the start of the next one in its slot.
 pub(super) fn ends(asked: &Asked) {
-    let place = folder();
+    let place = Place::new();
     let count = asked.rounds * 10;
     let task = |number: usize| {
         format!("date +%s%N > begun{number}; sleep 0.1; date +%s%N > ended{number}")
     };
     let tasks: Vec<String> = (1..=count).map(task).collect();
-    let list = list(place.path(), &tasks);
+    let list = place.list(&tasks);
     let words = ["--agent", "sh", "-j", "1", "-f", &list];
     let mut terminal = Terminal::start(place.path(), &words, (120, 40));
     terminal.agree(count);
@@ -171,8 +161,6 @@ pub(super) fn ends(asked: &Asked) {
         .collect();
     tell("end to done on the screen", shown);
     tell("end to the next one's start", refilled);
-    drop(terminal);
-    end(place.path());
 }
 
 fn done(text: &str) -> Option<usize> {

@@ -1,18 +1,18 @@
 //! What starting takes, and what standing still costs.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::terminal::Terminal;
-use super::{Asked, end, host, processes, tell};
-use crate::{flood, folder};
+use super::{Asked, tell};
+use crate::flood;
+use crate::place::{Place, signal};
 
 /// From the start of the program to its first frame, with a host that has to be started and with one that lives, and
 /// until a fleet of 1,000 agents is back after its host was killed.
 pub(super) fn start(asked: &Asked) {
     let (mut first, mut connected, mut again) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..asked.rounds * 4 {
-        let place = folder();
+        let place = Place::new();
         let terminal = Terminal::start(place.path(), &["--agent", "sh"], (120, 40));
         let ((), seen) = terminal.wait("frame", |text| (!text.trim().is_empty()).then_some(()));
         first.push(seen.saturating_duration_since(terminal.started));
@@ -21,77 +21,83 @@ pub(super) fn start(asked: &Asked) {
         let second = Terminal::start(place.path(), &["--agent", "sh"], (120, 40));
         let ((), seen) = second.wait("host", is_connected);
         again.push(seen.saturating_duration_since(second.started));
-        drop((terminal, second));
-        end(place.path());
     }
     println!("screen:");
     tell("start to first frame", first);
     tell("start to connected, host started too", connected);
     tell("start to connected, host lives", again);
-    recovery();
+    recovery(asked);
 }
 
 fn is_connected(text: &str) -> Option<()> {
     text.contains("0 done").then_some(())
 }
 
-fn recovery() {
-    let place = folder();
-    let path = place.path().join("tasks.txt");
-    std::fs::write(&path, "true\n".repeat(1000)).expect("the list of tasks can be written");
-    let list = path.to_string_lossy().into_owned();
-    let words = ["--agent", "sh", "-j", "8", "-f", &list];
-    let mut terminal = Terminal::start(place.path(), &words, (120, 40));
-    terminal.agree(1000);
-    terminal.wait_for("1,000 done");
-    drop(terminal);
-    if let Some(host) = host(place.path()) {
-        let _ = std::process::Command::new("kill").arg("-KILL").arg(host.to_string()).output();
+/// From the start of the program until a fleet of 1,000 agents is back whose host was killed. The same fleet is
+/// recovered again and again.
+fn recovery(asked: &Asked) {
+    let tasks = |ended: usize, others: usize| {
+        let mut tasks = vec!["true".to_owned(); ended];
+        tasks.resize(ended + others, "exec sleep 1000".to_owned());
+        tasks
+    };
+    for (what, tasks, slots, words) in [
+        ("attach to 1,000 ended agents, no host", tasks(1000, 0), "8", ["1,000 done"].as_slice()),
+        (
+            "attach to 800 ended, 100 live, 100 queued",
+            tasks(800, 200),
+            "100",
+            ["800 done", "100 running", "100 queued"].as_slice(),
+        ),
+    ] {
+        let place = Place::new();
+        let list = place.list(&tasks);
+        let start = ["--agent", "sh", "-j", slots, "-f", &list];
+        let mut terminal = Terminal::start(place.path(), &start, (160, 40));
+        terminal.agree(tasks.len());
+        let is_whole = |text: &str| words.iter().all(|word| text.contains(word)).then_some(());
+        terminal.wait(what, is_whole);
+        drop(terminal);
+        let mut times = Vec::new();
+        for _ in 0..asked.rounds {
+            while let Some(host) = place.host() {
+                signal(host, "-KILL");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let terminal = Terminal::start(place.path(), &["attach"], (160, 40));
+            let ((), seen) = terminal.wait(what, is_whole);
+            times.push(seen.saturating_duration_since(terminal.started));
+        }
+        tell(what, times);
     }
-    while host(place.path()).is_some() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let terminal = Terminal::start(place.path(), &["attach"], (120, 40));
-    let seen = terminal.wait_for("1,000 done");
-    tell(
-        "attach to 1,000 ended agents without a host",
-        vec![seen.saturating_duration_since(terminal.started)],
-    );
-    drop(terminal);
-    end(place.path());
 }
 
 /// What the host and the screen use when nothing is said: 50 silent agents beside 950 that have ended, and none at all.
 pub(super) fn idle(_asked: &Asked) {
-    let place = folder();
-    let path = place.path().join("tasks.txt");
-    let text = "true\n".repeat(950) + &"exec sleep 1000\n".repeat(50);
-    std::fs::write(&path, text).expect("the list of tasks can be written");
-    let list = path.to_string_lossy().into_owned();
+    let place = Place::new();
+    let mut tasks = vec!["true".to_owned(); 950];
+    tasks.resize(1000, "exec sleep 1000".to_owned());
+    let list = place.list(&tasks);
     let words = ["--agent", "sh", "-j", "50", "-f", &list];
     let mut terminal = Terminal::start(place.path(), &words, (120, 40));
     terminal.agree(1000);
     terminal.wait_for("950 done");
     terminal.send("\x1b");
-    watch("idle, 1,000 rows, 50 silent agents", &terminal, place.path());
-    drop(terminal);
-    end(place.path());
+    watch("idle, 1,000 rows, 50 silent agents", &terminal, &place);
 
-    let place = folder();
+    let place = Place::new();
     let terminal = Terminal::start(place.path(), &["--agent", "sh"], (120, 40));
     terminal.wait("host", is_connected);
-    watch("idle, nothing runs", &terminal, place.path());
-    drop(terminal);
-    end(place.path());
+    watch("idle, nothing runs", &terminal, &place);
 }
 
-fn watch(what: &str, terminal: &Terminal, place: &Path) {
+fn watch(what: &str, terminal: &Terminal, place: &Place) {
     /// Flashes and last looks are over by then.
     const REST: Duration = Duration::from_secs(8);
     const WINDOW: Duration = Duration::from_secs(20);
     std::thread::sleep(REST);
     let screen = terminal.pid();
-    let Some(host) = host(place) else { return println!("  {what}: no host") };
+    let Some(host) = place.host() else { return println!("  {what}: no host") };
     let sum = |count: fn(u32) -> u64| (count(screen), count(host));
     let (cpu, wakes, bytes) = (sum(ticks), sum(switches), terminal.bytes());
     let start = Instant::now();
@@ -137,13 +143,11 @@ fn switches(pid: u32) -> u64 {
 
 /// Memory of the host and the screen with 100 agents and much output on disk.
 pub(super) fn memory(asked: &Asked) {
-    let place = folder();
-    let path = place.path().join("tasks.txt");
+    let place = Place::new();
     let each = asked.megabytes * 10 / 100;
     let line = "0123456789".repeat(7);
-    let task = format!("yes '{line}' | head -c {each}M; echo written; exec sleep 1000\n");
-    std::fs::write(&path, task.repeat(100)).expect("the list of tasks can be written");
-    let list = path.to_string_lossy().into_owned();
+    let task = format!("yes '{line}' | head -c {each}M; echo written; exec sleep 1000");
+    let list = place.list(&vec![task; 100]);
     let words = ["--agent", "sh", "-j", "100", "-f", &list];
     let mut terminal = Terminal::start(place.path(), &words, (120, 40));
     terminal.agree(100);
@@ -167,9 +171,10 @@ pub(super) fn memory(asked: &Asked) {
     }
     std::thread::sleep(Duration::from_secs(5));
     let screen = terminal.pid();
-    let host = host(place.path()).unwrap_or_default();
+    let host = place.host().unwrap_or_default();
     let status = |pid: u32, name: &str| flood::field(&format!("/proc/{pid}/status"), name);
-    let shims: Vec<u64> = processes(&place.path().to_string_lossy())
+    let shims: Vec<u64> = place
+        .processes()
         .into_iter()
         .filter(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -187,6 +192,4 @@ pub(super) fn memory(asked: &Asked) {
         status(screen, "VmHWM:"),
         shims.len()
     );
-    drop(terminal);
-    end(place.path());
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
+use crate::place::HOMES;
+
 /// How long something that must come is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -24,17 +26,17 @@ impl Screen {
     }
 }
 
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     seen: Arc<(Mutex<Screen>, Condvar)>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
-    pub(super) started: Instant,
+    pub(crate) started: Instant,
     _master: Box<dyn MasterPty + Send>,
 }
 
 impl Terminal {
     /// Starts the binary with these words, its state and all else below `place`.
-    pub(super) fn start(place: &Path, words: &[&str], (columns, rows): (u16, u16)) -> Self {
+    pub(crate) fn start(place: &Path, words: &[&str], (columns, rows): (u16, u16)) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 })
             .expect("there is a pseudo-terminal");
@@ -44,7 +46,7 @@ impl Terminal {
         for (name, value) in [("TERM", "xterm-256color"), ("LANG", "C.UTF-8")] {
             command.env(name, value);
         }
-        for name in ["HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"] {
+        for name in HOMES {
             command.env(name, place);
         }
         command.env_remove("FLEET_AGENT");
@@ -84,7 +86,7 @@ impl Terminal {
         self.child.process_id().expect("it runs")
     }
 
-    pub(super) fn send(&mut self, keys: &str) {
+    pub(crate) fn send(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).expect("keys can be typed");
         self.writer.flush().expect("keys can be typed");
     }
@@ -105,7 +107,7 @@ impl Terminal {
     }
 
     /// Waits until `look` finds something on the screen; returns it with the moment at which it came.
-    pub(super) fn wait<T>(&self, what: &str, look: impl Fn(&str) -> Option<T>) -> (T, Instant) {
+    pub(crate) fn wait<T>(&self, what: &str, look: impl Fn(&str) -> Option<T>) -> (T, Instant) {
         let end = Instant::now() + PATIENCE;
         let mut screen = self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -123,7 +125,7 @@ impl Terminal {
         }
     }
 
-    pub(super) fn wait_for(&self, text: &str) -> Instant {
+    pub(crate) fn wait_for(&self, text: &str) -> Instant {
         self.wait(text, |screen| screen.contains(text).then_some(())).1
     }
 }

@@ -17,12 +17,15 @@ use std::time::Duration;
 pub(crate) const GENEROUS: Duration = Duration::from_mins(1);
 
 mod tests {
+    use std::panic::AssertUnwindSafe;
+
     use super::{GENEROUS, World, wait_until};
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_world_finds_what_was_started_in_it_and_ends_that() {
-        let world = World::new();
+    fn a_world_finds_what_was_started_in_it_and_fails_for_what_is_left_and_ends_that() {
+        let mut world = World::new();
+        world.set_impatient();
         let mut command = world.command("sh");
         command
             .env("FLEET_AGENT", "k3f/1")
@@ -38,7 +41,9 @@ mod tests {
         assert!(left[0].pid.lives());
         let other = World::new();
         assert!(other.processes().is_empty(), "worlds are apart");
-        drop(world);
+        let failed = std::panic::catch_unwind(AssertUnwindSafe(|| drop(world)));
+        let text = failed.unwrap_err();
+        assert!(text.downcast_ref::<String>().unwrap().contains("sleep 1000"));
         left[0].pid.wait_gone("what was left");
     }
 

@@ -14,10 +14,47 @@ use rustix::termios::{Action, LocalModes, tcflow, tcgetattr};
 
 use super::{GENEROUS, Pid, World, wait_until};
 
+/// Begins and ends a frame, of which a terminal shows nothing until it has all of it.
+const FRAME_BEGINS: &[u8] = b"\x1b[?2026h";
+const FRAME_ENDS: &[u8] = b"\x1b[?2026l";
+
 /// What the binary wrote, raw and as a person would see it.
 struct Seen {
     raw: Vec<u8>,
+    /// End of `raw` that is not shown yet: a frame that has not ended, or the beginning of such a mark.
+    hidden: Vec<u8>,
     screen: vt100::Parser,
+}
+
+impl Seen {
+    /// Takes what was written, and shows it but for a frame that has only begun: what is half drawn is seen by nobody.
+    fn take(&mut self, piece: &[u8]) {
+        self.raw.extend_from_slice(piece);
+        self.hidden.extend_from_slice(piece);
+        loop {
+            let shown = match find(&self.hidden, FRAME_BEGINS) {
+                Some(0) => match find(&self.hidden, FRAME_ENDS) {
+                    Some(end) => end + FRAME_ENDS.len(),
+                    None => return,
+                },
+                Some(start) => start,
+                None => {
+                    let is_cut = |length: &usize| self.hidden.ends_with(&FRAME_BEGINS[..*length]);
+                    let cut = (1..FRAME_BEGINS.len()).rev().find(is_cut).unwrap_or(0);
+                    self.hidden.len() - cut
+                }
+            };
+            if shown == 0 {
+                return;
+            }
+            self.screen.process(&self.hidden[..shown]);
+            self.hidden.drain(..shown);
+        }
+    }
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
 }
 
 /// A pseudo-terminal with the binary in it.
@@ -57,7 +94,7 @@ impl Terminal {
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let screen = vt100::Parser::new(cells(rows), cells(columns), 0);
-        let seen = Arc::new(Mutex::new(Seen { raw: Vec::new(), screen }));
+        let seen = Arc::new(Mutex::new(Seen { raw: Vec::new(), hidden: Vec::new(), screen }));
         let writer = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let reader = pair.master.try_clone_reader().unwrap();
         let (into, answers) = (Arc::clone(&seen), Arc::clone(&writer));
@@ -223,8 +260,7 @@ fn read(
         let piece = &buffer[..count];
         let cursor = {
             let mut seen = into.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.raw.extend_from_slice(piece);
-            seen.screen.process(piece);
+            seen.take(piece);
             seen.screen.screen().cursor_position()
         };
         let kind =

@@ -4,9 +4,11 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -23,6 +25,8 @@ pub(crate) struct World {
     folder: TempDir,
     runs: AtomicU32,
     variables: Vec<(String, String)>,
+    /// How long what still runs when the test is over may take to end.
+    patience: Duration,
 }
 
 impl World {
@@ -33,7 +37,7 @@ impl World {
             std::fs::create_dir(&path).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
         }
-        Self { folder, runs: AtomicU32::new(0), variables: Vec::new() }
+        Self { folder, runs: AtomicU32::new(0), variables: Vec::new(), patience: GENEROUS }
     }
 
     /// Sets a variable for everything that is started from now on.
@@ -183,10 +187,49 @@ impl World {
     /// Waits until nothing of this world runs any more.
     #[track_caller]
     pub(crate) fn assert_nothing_runs(&self) {
-        wait_until("nothing is left running", GENEROUS, || {
+        self.wait_for_ends(GENEROUS);
+    }
+
+    #[track_caller]
+    fn wait_for_ends(&self, patience: Duration) {
+        wait_until("nothing is left running", patience, || {
             let left = self.processes();
             if left.is_empty() { Ok(()) } else { Err(format!("{left:#?}")) }
         });
+    }
+
+    /// Ends everything. A process that is born while we look is found in the next round.
+    fn kill_all(&self) {
+        for _ in 0..50 {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            for process in left {
+                process.pid.signal(Signal::KILL);
+            }
+        }
+    }
+
+    /// Lets nothing have time to end by itself once the test is over.
+    pub(crate) fn set_impatient(&mut self) {
+        self.patience = Duration::ZERO;
+    }
+
+    /// Ends every agent and every host of this world, and waits until nothing runs any more.
+    #[track_caller]
+    pub(crate) fn end_fleets(&self) {
+        let fleets = self.fleet(&["ls", "--json"]).expect_code(0).json();
+        for fleet in fleets.as_array().unwrap() {
+            if fleet["kpis"]["running"].as_u64() > Some(0) {
+                let id = fleet["id"].as_str().unwrap();
+                self.fleet(&["stop", "all", "--fleet", id]).expect_code(0);
+            }
+            if let Some(pid) = fleet["host_pid"].as_u64() {
+                Pid(u32::try_from(pid).unwrap()).signal(Signal::TERM);
+            }
+        }
+        self.assert_nothing_runs();
     }
 
     /// Fails if anything that an agent started still runs, at this very moment.
@@ -219,16 +262,16 @@ fn search(folder: &Path, needle: &[u8], found: &mut Vec<PathBuf>) {
 }
 
 impl Drop for World {
-    /// Ends what a failed test left. A process that is born while we look is found in the next round.
+    /// Fails a test that leaves anything running, and ends that in every case.
     fn drop(&mut self) {
-        for _ in 0..50 {
-            let left = self.processes();
-            if left.is_empty() {
-                return;
-            }
-            for process in left {
-                process.pid.signal(Signal::KILL);
-            }
+        let looked = if std::thread::panicking() {
+            Ok(())
+        } else {
+            std::panic::catch_unwind(AssertUnwindSafe(|| self.wait_for_ends(self.patience)))
+        };
+        self.kill_all();
+        if let Err(failure) = looked {
+            std::panic::resume_unwind(failure);
         }
     }
 }

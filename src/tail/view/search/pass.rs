@@ -2,13 +2,18 @@
 //!
 //! What may go here: reading and matching. What may not: threads, which hits are kept.
 //!
-//! A line with escape sequences is matched as it is shown, without them; all others as they are.
+//! A line is matched as it is shown: a line of the line protocol in its words, one with escape sequences without them,
+//! all others as they are.
 
 use std::io;
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::super::file::Source;
+use super::super::pieces::is_one_piece;
 use super::needle::Matcher;
+use crate::adapters::{PROTOCOL_MARK, in_words};
 
 /// Bytes of one read: large enough for the disk, small enough that a newer search waits for a millisecond only.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
@@ -56,7 +61,7 @@ impl Reader {
         // A match ends with its line, so what follows the last newline need not be seen.
         let seen = if after_newline.is_some() && !is_last { end } else { filled };
         let text = text.get(..seen).unwrap_or_default();
-        hits(text, matcher, &mut self.stripped, &mut |at| {
+        hits(text, from, matcher, &mut self.stripped, &mut |at| {
             if at < end {
                 hit(from + at as u64);
             }
@@ -83,12 +88,14 @@ impl Reader {
         let first = if start == 0 { 0 } else { newline.map_or(0, |at| at + 1) };
         let first = if first >= before_in_text { 0 } else { first };
         let mut last = None;
-        hits(text.get(first..).unwrap_or_default(), matcher, &mut self.stripped, &mut |at| {
+        let place = start + first as u64;
+        let lines = text.get(first..).unwrap_or_default();
+        hits(lines, place, matcher, &mut self.stripped, &mut |at| {
             if first + at < before_in_text {
-                last = Some(start + (first + at) as u64);
+                last = Some(place + at as u64);
             }
         });
-        Ok((last, start + first as u64))
+        Ok((last, place))
     }
 
     /// Returns where the line begins that holds the byte at `offset`, or a place within it if it is very long.
@@ -107,29 +114,54 @@ impl Reader {
     }
 }
 
-/// Tells where in the text matches begin.
-fn hits(text: &[u8], matcher: &Matcher, stripped: &mut Stripped, hit: &mut dyn FnMut(usize)) {
+/// Tells where in the text matches begin, in order and none twice. The text stands at `place` in its file.
+fn hits(
+    text: &[u8],
+    place: u64,
+    matcher: &Matcher,
+    stripped: &mut Stripped,
+    hit: &mut dyn FnMut(usize),
+) {
     let plain = |range: Range<usize>, hit: &mut dyn FnMut(usize)| {
         let part = text.get(range.clone()).unwrap_or_default();
         each(part, matcher, &mut |at| hit(range.start + at));
     };
+    let line_start = |at: usize| {
+        let before = text.get(..at).unwrap_or_default();
+        memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1)
+    };
+    let mut escapes = memchr::memchr_iter(0x1B, text).peekable();
+    let marks = memmem::find_iter(text, PROTOCOL_MARK);
+    let mut marks = marks.filter(|mark| line_start(*mark) == *mark).peekable();
     let mut at = 0;
-    while at < text.len() {
-        let rest = text.get(at..).unwrap_or_default();
-        let Some(escape) = memchr::memchr(0x1B, rest) else {
-            plain(at..text.len(), hit);
-            return;
-        };
-        let before = rest.get(..escape).unwrap_or_default();
-        let start = at + memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        let after = rest.get(escape..).unwrap_or_default();
-        let end =
-            memchr::memchr(b'\n', after).map_or(text.len(), |newline| at + escape + newline + 1);
+    loop {
+        while escapes.next_if(|escape| *escape < at).is_some() {}
+        while marks.next_if(|mark| *mark < at).is_some() {}
+        let found = escapes.peek().copied().into_iter().chain(marks.peek().copied()).min();
+        let Some(found) = found else { break };
+        let start = line_start(found).max(at);
+        let after = text.get(found..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', after).map_or(text.len(), |newline| found + newline + 1);
         plain(at..start, hit);
-        stripped.strip(text.get(start..end).unwrap_or_default());
-        each(&stripped.text, matcher, &mut |found| hit(start + stripped.raw(found)));
+        let line = text.get(start..end).unwrap_or_default();
+        let is_whole = is_one_piece(place + start as u64..place + end as u64);
+        let words = is_whole.then(|| in_words(line)).flatten();
+        match words {
+            Some(words) => stripped.strip(words.text.as_bytes()),
+            None => stripped.strip(line),
+        }
+        // Words can be longer than their line; what is past its end is one hit on its last byte.
+        let last = line.len().saturating_sub(1);
+        let mut before = None;
+        each(&stripped.text, matcher, &mut |found| {
+            let found = stripped.raw(found).min(last);
+            if before.replace(found) != Some(found) {
+                hit(start + found);
+            }
+        });
         at = end;
     }
+    plain(at..text.len(), hit);
 }
 
 fn each(text: &[u8], matcher: &Matcher, hit: &mut dyn FnMut(usize)) {
@@ -248,6 +280,34 @@ mod tests {
             "plain error\n\x1b[1mer\x1b[31mror\x1b[0m and error\n\x1b]8;;http://error\x07link\n";
         assert_eq!(all(text, "error"), [6, 16, 35]);
         assert_eq!(all(text, "[31m"), [0_u64; 0]);
+    }
+
+    #[test]
+    fn lines_of_the_line_protocol_are_matched_in_the_words_that_are_shown() {
+        let step =
+            r#"{"fleet":"step","tool":"bash","text":"ls \u00e4 \u001b[31mbash","state":"end"}"#;
+        let text = format!("bash\n{step}\nbash {step}\n");
+        let line = 5;
+        assert_eq!(all(&text, "bash")[..3], [0, line + 1, line + 7 + "ls \u{E4} ".len() as u64]);
+        let second = line + step.len() as u64 + 1;
+        assert_eq!(all(&text, "tool"), [second + 5 + 17], "only where JSON is shown");
+        assert_eq!(all(&text, "done").len(), 1);
+        let cut = format!("{{\"fleet\":\"cost\",\"total_usd\":1}}{}\n", " ".repeat(70_000));
+        assert_eq!(
+            all(&cut, "total_usd").len(),
+            1,
+            "a line that is shown in parts is shown as it is"
+        );
+    }
+
+    #[test]
+    fn words_that_are_longer_than_their_line_have_no_hit_in_the_next_one() {
+        let usage = r#"{"fleet":"usage","cost_usd":1e9}"#;
+        let text = format!("{usage}\n{usage}\n");
+        assert_eq!(crate::adapters::in_words(usage.as_bytes()).unwrap().text.len(), 42);
+        let length = usage.len() as u64 + 1;
+        assert_eq!(all(&text, "usage"), [1, length + 1]);
+        assert_eq!(all(&text, "00.00"), [length - 1, 2 * length - 1]);
     }
 
     #[test]

@@ -6,9 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::page::{Page, Request, What};
-use super::super::window::{Layout, Move};
+use super::super::mailbox::Opening;
+use super::super::page::{NewLines, Page, Request, What};
+use super::super::text::Emphasis;
+use super::super::window::{Layout, Move, Row};
 use super::TailView;
+use super::viewed::Viewed;
 
 struct Seen {
     view: TailView,
@@ -49,8 +52,7 @@ fn append(path: &Path, text: &str) {
 }
 
 fn rows(page: &Page) -> Vec<String> {
-    let text =
-        |row: &super::super::window::Row| row.spans.iter().map(|span| span.text.as_str()).collect();
+    let text = |row: &Row| row.spans.iter().map(|span| span.text.as_str()).collect();
     page.rows.iter().map(text).collect()
 }
 
@@ -137,6 +139,93 @@ fn a_search_goes_to_hits_counts_them_and_survives_another_text() {
     seen.until("the reason", |page| {
         page.search.as_ref().is_some_and(|search| search.problem.is_some())
     });
+}
+
+#[test]
+fn a_search_finds_what_is_shown_of_the_line_protocol_and_stands_on_it() {
+    let seen = Seen::new();
+    let step = |text: &str| {
+        format!(r#"{{"fleet":"step","tool":"bash","text":"{text}","state":"start"}}"#) + "\n"
+    };
+    let lines: Vec<String> = (0..50).map(|number| step(&format!("say {number}"))).collect();
+    fs::write(seen.path(), lines.concat() + "a step in \x1b[1mba\x1b[0msh\nlast\n").unwrap();
+    seen.open();
+    seen.until("the end", |page| page.is_at_end);
+    seen.view.ask(Request::Search("state".to_owned()));
+    let counted = |page: &Page| {
+        page.search.as_ref().filter(|search| search.is_done && !search.is_seeking).cloned()
+    };
+    let page = seen.until("an end of the search", |page| counted(page).is_some());
+    assert_eq!(counted(&page).map(|search| search.total), Some(0), "nobody sees the JSON");
+    seen.view.ask(Request::Search("bash".to_owned()));
+    let ways = [None, Some(Request::NextHit), Some(Request::NextHit), Some(Request::NextHit)];
+    let ranks = [49, 50, 51, 1];
+    let lines = ["[bash] say 48", "[bash] say 49", "a step in bash", "[bash] say 0"];
+    for ((way, rank), line) in ways.into_iter().zip(ranks).zip(lines) {
+        if let Some(way) = way {
+            seen.view.ask(way);
+        }
+        let page = seen.until(line, |page| {
+            counted(page).is_some_and(|search| search.total == 51 && search.rank == Some(rank))
+        });
+        let current =
+            |row: &&Row| row.spans.iter().any(|span| span.emphasis == Emphasis::CurrentHit);
+        let standing: Vec<&Row> = page.rows.iter().filter(current).collect();
+        assert_eq!(standing.len(), 1, "{page:#?}");
+        let text: String = standing[0].spans.iter().map(|span| span.text.as_str()).collect();
+        assert_eq!(text, line);
+    }
+}
+
+#[test]
+fn a_text_in_memory_never_has_new_lines_wherever_one_stands_in_it() {
+    let seen = Seen::new();
+    let lines: Vec<String> = (0..100).map(|number| format!("{number}\n")).collect();
+    let what = What::Text(Arc::from(lines.concat()));
+    seen.view.ask(Request::Open { number: 1, what, has_ended: true });
+    let page = seen.until("the first rows", |page| page.number == 1);
+    assert_eq!(rows(&page), ["0", "1", "2", "3"]);
+    assert_eq!(page.new_lines, NewLines::default());
+    for (way, first) in
+        [(Move::Rows(7), "7"), (Move::End, "96"), (Move::Rows(-1), "95"), (Move::Start, "0")]
+    {
+        seen.view.ask(Request::Move(way));
+        let page = seen.until(first, |page| rows(page).first().is_some_and(|row| row == first));
+        assert_eq!(page.new_lines, NewLines::default(), "{way:?}");
+    }
+    let layout = Layout { width: 20, height: 2, wraps: false };
+    seen.view.ask(Request::Layout(layout));
+    let page = seen.until("two rows", |page| rows(page) == ["0", "1"]);
+    assert_eq!(page.new_lines, NewLines::default());
+}
+
+#[test]
+fn a_look_that_shows_nothing_new_is_no_reason_for_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    append(&path, "1\n2\n3\n");
+    let layout = Layout { width: 40, height: 2, wraps: true };
+    let opening = Opening { number: 1, what: What::File(path.clone()), has_ended: false };
+    let mut viewed = Viewed::open(opening, layout);
+    let tells = |viewed: &mut Viewed| {
+        viewed.look(true, None);
+        viewed.count_lines();
+        let has_news = viewed.has_news();
+        (has_news, has_news.then(|| rows(&viewed.page())))
+    };
+    let shown = |rows: [&str; 2]| (true, Some(rows.map(ToOwned::to_owned).to_vec()));
+    assert_eq!(tells(&mut viewed), shown(["2", "3"]));
+    assert_eq!(tells(&mut viewed), (false, None));
+    append(&path, "4\n");
+    assert_eq!(tells(&mut viewed), shown(["3", "4"]));
+    assert_eq!(tells(&mut viewed), (false, None));
+    viewed.go(Move::Start);
+    assert_eq!(rows(&viewed.page()), ["1", "2"]);
+    append(&path, "5\n");
+    assert_eq!(tells(&mut viewed), shown(["1", "2"]), "there is one more new line");
+    assert_eq!(tells(&mut viewed), (false, None));
+    fs::write(&path, "").unwrap();
+    assert_eq!(tells(&mut viewed), (true, Some(Vec::new())));
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 
 use super::super::file::{Change, FollowedFile, Restart, Source};
+use super::super::lines::Lines;
 use super::super::mailbox::Opening;
 use super::super::page::{Copied, NewLines, Page, SearchState, What};
-use super::super::pieces::Pieces;
 use super::super::search::{Matcher, Seeker, Way};
-use super::super::window::{Highlight, Layout, Move, Window, line};
+use super::super::window::{Highlight, Layout, Move, Visible, Window};
 
 /// Bytes in which new lines are counted per look: a millisecond of work.
 const COUNTED_BYTES: u64 = 4 << 20;
@@ -18,7 +18,7 @@ const COUNTED_BYTES: u64 = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Viewed {
     number: u64,
-    pieces: Pieces,
+    lines: Lines,
     window: Window,
     has_ended: bool,
     /// Whether it was looked at after its end, so that nothing can change any more.
@@ -33,6 +33,8 @@ pub(super) struct Viewed {
     new_lines: u64,
     search: Option<Search>,
     copied: Option<Copied>,
+    /// Whether something has come up by itself that the newest page does not tell.
+    has_news: bool,
 }
 
 #[derive(Debug)]
@@ -53,19 +55,22 @@ impl Viewed {
             What::File(path) => (Source::File(FollowedFile::new(path)), false),
             What::Text(text) => (Source::Text(text), true),
         };
+        let counted = source.size().unwrap_or(0);
         Self {
             number: opening.number,
-            pieces: Pieces::new(source),
+            lines: Lines::new(source),
             window: Window::new(layout, is_file),
             has_ended: opening.has_ended,
             is_settled,
             generation: 0,
             note: None,
             failure: None,
-            counted: 0,
+            // A text in memory has no lines that came later; of a file the first look says.
+            counted,
             new_lines: 0,
             search: None,
             copied: None,
+            has_news: true,
         }
     }
 
@@ -75,7 +80,7 @@ impl Viewed {
 
     /// Returns the path of a file; `None` for a text in memory.
     pub(super) fn path(&self) -> Option<&Path> {
-        match self.pieces.source() {
+        match self.lines.pieces.source() {
             Source::File(file) => Some(file.path()),
             Source::Text(_) => None,
         }
@@ -88,7 +93,12 @@ impl Viewed {
 
     /// Says whether new lines are still being counted.
     pub(super) fn counts(&self) -> bool {
-        !self.window.follows() && self.counted < self.pieces.size()
+        !self.window.follows() && self.counted < self.lines.pieces.size()
+    }
+
+    /// Says whether a page would tell something that the newest one does not, apart from what was asked for since.
+    pub(super) fn has_news(&self) -> bool {
+        self.has_news
     }
 
     /// Nobody writes any more.
@@ -102,11 +112,11 @@ impl Viewed {
 
     /// Looks at the file; says whether it has changed.
     pub(super) fn look(&mut self, at_path: bool, seeker: Option<&mut Seeker>) -> bool {
-        let change = self.pieces.source_mut().look(at_path);
+        let change = self.lines.pieces.source_mut().look(at_path);
         self.is_settled |= self.has_ended;
         let change = match change {
             Ok(change) => {
-                self.failure = None;
+                self.has_news |= self.failure.take().is_some() || change != Change::None;
                 change
             }
             Err(error) => {
@@ -118,7 +128,7 @@ impl Viewed {
             Change::None => return false,
             Change::Grown => {
                 if let (Some(seeker), Some(_)) = (seeker, &self.search) {
-                    seeker.grow(self.pieces.size());
+                    seeker.grow(self.lines.pieces.size());
                 }
             }
             Change::Restarted(restart) => {
@@ -132,7 +142,7 @@ impl Viewed {
                 if restart != Restart::Appeared {
                     self.generation = self.generation.wrapping_add(1);
                 }
-                self.pieces.forget();
+                self.lines.forget();
                 self.window.restart();
                 (self.counted, self.new_lines) = (0, 0);
                 if let Some(search) = self.search.take() {
@@ -145,14 +155,15 @@ impl Viewed {
 
     /// Counts some more of the lines that came since following stopped.
     pub(super) fn count_lines(&mut self) {
-        let size = self.pieces.size();
+        let size = self.lines.pieces.size();
         if self.window.follows() {
             (self.counted, self.new_lines) = (size, 0);
             return;
         }
         let end = size.min(self.counted.saturating_add(COUNTED_BYTES));
         if self.counted < end {
-            match self.pieces.newlines(self.counted..end) {
+            self.has_news = true;
+            match self.lines.pieces.newlines(self.counted..end) {
                 Ok(count) => {
                     self.new_lines += count;
                     self.counted = end;
@@ -166,51 +177,38 @@ impl Viewed {
     }
 
     pub(super) fn go(&mut self, way: Move) {
-        self.moving(|window, pieces| window.go(pieces, way));
+        self.moving(|window, lines| window.go(lines, way));
     }
 
     /// Runs what may stop or begin following, and remembers from where on lines are new.
-    fn moving(&mut self, go: impl FnOnce(&mut Window, &mut Pieces) -> io::Result<()>) {
+    fn moving(&mut self, go: impl FnOnce(&mut Window, &mut Lines) -> io::Result<()>) {
         let did_follow = self.window.follows();
-        if let Err(error) = go(&mut self.window, &mut self.pieces) {
+        if let Err(error) = go(&mut self.window, &mut self.lines) {
             self.fail(&error);
         }
         if did_follow != self.window.follows() {
-            (self.counted, self.new_lines) = (self.pieces.size(), 0);
+            (self.counted, self.new_lines) = (self.lines.pieces.size(), 0);
         }
     }
 
     /// Searches the text, and goes to the nearest hit if `goes`.
     pub(super) fn search(&mut self, needle: String, seeker: Option<&mut Seeker>, goes: bool) {
-        let mut state = SearchState {
-            needle,
-            total: 0,
-            is_done: true,
-            is_seeking: false,
-            has_current: false,
-            rank: None,
-            problem: None,
-        };
-        let mut search = Search {
-            state: state.clone(),
-            matcher: None,
-            number: 0,
-            question: None,
-            current: None,
-        };
-        match (Matcher::new(&state.needle), seeker) {
-            (Err(error), _) => state.problem = Some(error.to_string()),
+        let state = SearchState { needle, is_done: true, ..SearchState::default() };
+        let mut search = Search { state, matcher: None, number: 0, question: None, current: None };
+        match (Matcher::new(&search.state.needle), seeker) {
+            (Err(error), _) => search.state.problem = Some(error.to_string()),
             (Ok(_), None) => {
-                state.problem = Some("the system gave no thread to search with".to_owned());
+                search.state.problem = Some("the system gave no thread to search with".to_owned());
             }
-            (Ok(matcher), Some(seeker)) => match self.pieces.source().share() {
+            (Ok(matcher), Some(seeker)) => match self.lines.pieces.source().share() {
                 Ok(Some(source)) => {
-                    search.number = seeker.search(source, self.pieces.size(), matcher.clone());
+                    let size = self.lines.pieces.size();
+                    search.number = seeker.search(source, size, matcher.clone());
                     search.matcher = Some(matcher);
-                    state.is_done = self.pieces.size() == 0;
+                    search.state.is_done = size == 0;
                     if goes {
                         search.question = Some(seeker.ask(Way::Nearest, self.top()));
-                        state.is_seeking = true;
+                        search.state.is_seeking = true;
                     }
                 }
                 // Nothing was written yet; the search begins when something is.
@@ -218,7 +216,6 @@ impl Viewed {
                 Err(error) => self.fail(&error),
             },
         }
-        search.state = state;
         self.search = Some(search);
     }
 
@@ -249,6 +246,7 @@ impl Viewed {
     pub(super) fn take_hits(&mut self, seeker: &Seeker) {
         let Some(search) = &mut self.search else { return };
         let mut goes_to = None;
+        let before = search.state.clone();
         {
             let found = seeker.found();
             if found.search != search.number {
@@ -270,14 +268,15 @@ impl Viewed {
             search.state.has_current = search.current.is_some();
             search.state.rank = search.current.and_then(|current| found.rank(current));
         }
+        self.has_news |= search.state != before;
         if let Some(offset) = goes_to {
-            self.moving(|window, pieces| window.show(pieces, offset));
+            self.moving(|window, lines| window.show(lines, offset));
         }
     }
 
     /// Puts a line into the next page.
     pub(super) fn copy(&mut self, number: u64) {
-        let text = self.line_to_copy().and_then(|start| line(&mut self.pieces, start));
+        let text = self.line_to_copy().and_then(|start| self.lines.line(start));
         match text {
             Ok(line) => self.copied = Some(Copied { number, text: line.plain() }),
             Err(error) => self.fail(&error),
@@ -285,10 +284,10 @@ impl Viewed {
     }
 
     fn line_to_copy(&mut self) -> io::Result<u64> {
-        let visible = self.window.visible(&mut self.pieces, Highlight::default())?;
+        let visible = self.window.visible(&mut self.lines, Highlight::default())?;
         let current = self.search.as_ref().and_then(|search| search.current);
         if let Some(current) = current.filter(|at| (self.window.top()..visible.end).contains(at)) {
-            return self.pieces.start_of(current);
+            return self.lines.pieces.start_of(current);
         }
         let row = if self.window.follows() { visible.rows.last() } else { visible.rows.first() };
         Ok(row.map_or(0, |row| row.offset))
@@ -297,25 +296,26 @@ impl Viewed {
     /// Offset of the top line, also while the end is followed.
     fn top(&mut self) -> u64 {
         // A failure shows when the page is made.
-        let _ = self.window.visible(&mut self.pieces, Highlight::default());
+        let _ = self.window.settle(&mut self.lines);
         self.window.top()
     }
 
     /// Makes the page of what is visible now.
     pub(super) fn page(&mut self) -> Page {
+        self.has_news = false;
         let search = self.search.as_ref();
         let highlight = Highlight {
             matcher: search.and_then(|search| search.matcher.as_ref()),
             current: search.and_then(|search| search.current),
         };
-        let visible = match self.window.visible(&mut self.pieces, highlight) {
+        let visible = match self.window.visible(&mut self.lines, highlight) {
             Ok(visible) => visible,
             Err(error) => {
-                self.failure = Some(format!("could not be read: {error}"));
-                super::super::window::Visible::default()
+                self.fail(&error);
+                Visible::default()
             }
         };
-        let size = self.pieces.size();
+        let size = self.lines.pieces.size();
         let follows = self.window.follows();
         let percent =
             if visible.at_end { 100 } else { visible.end.saturating_mul(100) / size.max(1) };
@@ -326,7 +326,7 @@ impl Viewed {
             top: self.window.top(),
             column: self.window.column(),
             wraps: self.window.layout().wraps,
-            size: self.pieces.source().size(),
+            size: self.lines.pieces.source().size(),
             is_at_end: visible.at_end,
             follows,
             new_lines: NewLines {
@@ -341,6 +341,8 @@ impl Viewed {
     }
 
     fn fail(&mut self, error: &io::Error) {
-        self.failure = Some(format!("could not be read: {error}"));
+        let failure = Some(format!("could not be read: {error}"));
+        self.has_news |= self.failure != failure;
+        self.failure = failure;
     }
 }

@@ -1,7 +1,7 @@
 //! The editor as it looks, at three sizes.
 
 use super::*;
-use crate::tui::Theme;
+use crate::tui::theme::Theme;
 use crate::words::style::Style;
 
 /// The rows of the editor on a screen.

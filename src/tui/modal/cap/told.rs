@@ -2,9 +2,11 @@
 //!
 //! What may go here: lines about money and the queue, and how a question came to its end. What may not: keys, geometry.
 
+use super::super::amount::Amount;
 use super::super::writer::Writer;
 use crate::core::{CostStatus, Header, Hold, NanoUsd, Question, Snapshot, Status};
 use crate::tui::header::{in_cents, pace, until_cap};
+use crate::tui::keymap::key_name;
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
 use crate::words::plain_text::{count, headline, one_line};
@@ -97,7 +99,7 @@ pub(super) fn write_next(writer: &mut Writer, world: &World) {
     let queue = &world.snapshot.queue;
     let mut name = "next";
     for row in queue.iter().take(NAMED).filter_map(|id| world.row(*id)) {
-        let goal = world.theme.words.text(&headline(&row.task.text, GOAL));
+        let goal = headline(&row.task.text, GOAL);
         writer.field_line(name, &format!("{} {goal}", row.id), Tone::Dim);
         name = "";
     }
@@ -151,6 +153,20 @@ pub(super) fn reserved_by(header: &Header, cap: NanoUsd) -> Option<String> {
     let taken = header.spent + header.reserved;
     (cap > header.spent && cap <= taken && header.kpis.running > 0)
         .then(|| format!("what runs may use that up: more than {taken} starts the next one"))
+}
+
+/// Says what Enter will do with a cap by hand.
+pub(super) fn hint(amount: &Amount, header: &Header) -> String {
+    let enter = key_name!(CapByHand, Accept);
+    match (amount.read_above(header.spent), header.cap) {
+        (_, Some(cap)) if amount.read() == Ok(cap) => "this is the cap now".to_owned(),
+        _ if amount.is_empty() && header.cap.is_some() => {
+            format!("{enter} takes the cap away: nothing limits what is spent")
+        }
+        _ if amount.is_empty() => "there is no cap: nothing limits what is spent".to_owned(),
+        (Ok(cap), _) => format!("{enter} sets the cap to {}", exact(cap)),
+        (Err(why), _) => why,
+    }
 }
 
 /// Writes what waits and runs while nothing is asked.

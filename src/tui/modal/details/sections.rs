@@ -5,15 +5,13 @@
 use std::path::Path;
 
 use super::super::writer::{Writer, clean};
-use crate::core::{
-    CostStatus, End, Leftovers, Moment, Outcome, Phase, ProcessEnd, Row, Status, Task,
-};
+use crate::core::{CostStatus, End, Leftovers, Moment, Phase, ProcessEnd, Row, Status, Task};
 use crate::journal::quoted;
-use crate::runtime::summary::AgentFiles;
+use crate::supervise::AgentDir;
 use crate::tui::message::Facts;
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
-use crate::words::changed_files::normal;
+use crate::words::changed_files::also_changed;
 use crate::words::plain_text::{count, thousands};
 use crate::words::report_line::exact;
 use crate::words::{time_text, why};
@@ -23,7 +21,7 @@ const LONGEST: usize = 20_000;
 
 /// Writes everything.
 pub(super) fn write(writer: &mut Writer, row: &Row, facts: &Facts, world: &World) {
-    let files = AgentFiles::of(world.dir.path(), row.id);
+    let files = world.agent_dir(row.id);
     write_state(writer, row, world);
     write_task(writer, row, world);
     writer.gap();
@@ -40,11 +38,9 @@ fn write_state(writer: &mut Writer, row: &Row, world: &World) {
     let snapshot = &world.snapshot;
     let place = snapshot.queue.iter().position(|id| *id == row.id).map(|place| place + 1);
     let tone = match row.status {
+        // What it waits for is what is looked for here.
         Status::Queued => Tone::Plain,
-        Status::Starting | Status::Running => Tone::Live,
-        Status::Ended(Outcome::Done) => Tone::Good,
-        Status::Ended(Outcome::Failed | Outcome::Lost) => Tone::Bad,
-        Status::Stopping | Status::Ending | Status::Ended(_) => Tone::Warning,
+        status => Tone::of(status),
     };
     // Of an agent that is over, the lines below tell the rest of the sentence.
     let state = match row.status {
@@ -64,7 +60,7 @@ fn write_state(writer: &mut Writer, row: &Row, world: &World) {
 
 fn write_task(writer: &mut Writer, row: &Row, world: &World) {
     let task = &row.task;
-    let spec = world.dir.agent(row.id).join("spec.json");
+    let spec = world.agent_dir(row.id).spec();
     writer.field("task", &shown(&task.text, &spec), Tone::Strong);
     let named = |name: &str, value: &Option<String>| {
         value.as_ref().map(|value| format!("{name} {}", why::head(value)))
@@ -219,16 +215,16 @@ fn cost(row: &Row) -> String {
     }
 }
 
-fn write_outcome(writer: &mut Writer, row: &Row, files: &AgentFiles, world: &World) {
+fn write_outcome(writer: &mut Writer, row: &Row, files: &AgentDir, world: &World) {
     if let Some(end) = row.end.as_ref().filter(|end| !end.error.trim().is_empty()) {
-        writer.field("error", &shown(&end.error, &files.err), Tone::Bad);
+        writer.field("error", &shown(&end.error, &files.err()), Tone::Bad);
     }
     let cut = row.end.as_ref().is_some_and(|end| end.truncated);
     let name = if cut { "answer cut" } else { "answer" };
-    writer.field(name, &shown(&row.answer, &files.out), Tone::Plain);
-    for (number, file) in row.files_changed.iter().enumerate() {
+    writer.field(name, &shown(&row.answer, &files.out()), Tone::Plain);
+    for (number, (file, others)) in also_changed(row, &world.snapshot).into_iter().enumerate() {
         let name = if number == 0 { "changed" } else { "" };
-        let others = others(row, file, world);
+        let others: Vec<String> = others.iter().map(ToString::to_string).collect();
         let (text, tone) = if others.is_empty() {
             (why::head(file), Tone::Plain)
         } else {
@@ -239,23 +235,7 @@ fn write_outcome(writer: &mut Writer, row: &Row, files: &AgentFiles, world: &Wor
     }
 }
 
-/// Returns who else changed a file.
-fn others(row: &Row, file: &str, world: &World) -> Vec<String> {
-    let path = normal(&row.task.root.join(file));
-    world
-        .snapshot
-        .rows
-        .iter()
-        .filter(|other| other.id != row.id)
-        .filter(|other| {
-            let is_it = |name: &String| normal(&other.task.root.join(name)) == path;
-            other.files_changed.iter().any(is_it)
-        })
-        .map(|other| other.id.to_string())
-        .collect()
-}
-
-fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentFiles) {
+fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentDir) {
     if row.started.is_none() {
         return;
     }
@@ -266,10 +246,10 @@ fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentFiles
         None => facts.sizes,
     };
     let path = |path: &Path| path.to_string_lossy().into_owned();
-    writer.field("out", &format!("{} ({})", path(&files.out), why::size(out)), Tone::Plain);
-    writer.field("err", &format!("{} ({})", path(&files.err), why::size(err)), Tone::Plain);
+    writer.field("out", &format!("{} ({})", path(&files.out()), why::size(out)), Tone::Plain);
+    writer.field("err", &format!("{} ({})", path(&files.err()), why::size(err)), Tone::Plain);
     if facts.has_account {
-        writer.field("account", &path(&files.transcript), Tone::Plain);
+        writer.field("account", &path(&files.transcript()), Tone::Plain);
     }
     if let Some(why) = row.end.as_ref().and_then(|end| end.tails.unreadable.as_ref()) {
         writer.field("unreadable", &why::head(why), Tone::Bad);

@@ -4,11 +4,15 @@
 
 use std::path::Path;
 
-use super::entry::Entry;
+use super::super::entry::Entry;
+use super::words;
 use crate::core::NanoUsd;
-use crate::tui::session::TaskOptions;
+use crate::tui::session::{TaskMaker, TaskOptions};
 use crate::words::plain_text::one_line;
 use crate::words::time_text;
+
+/// Bytes of a value at most: a text for all tasks of a batch may be pasted into one.
+const MOST_BYTES: usize = 16 * 1024;
 
 /// A field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +29,15 @@ pub(super) enum Field {
     ReadOnly,
     Shell,
     Web,
+    Leftovers,
+    Variables,
+    Arguments,
     Context,
 }
 
 impl Field {
     /// All of them, in the order in which they stand.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Kind,
         Self::Model,
         Self::Engine,
@@ -43,6 +50,9 @@ impl Field {
         Self::ReadOnly,
         Self::Shell,
         Self::Web,
+        Self::Leftovers,
+        Self::Variables,
+        Self::Arguments,
         Self::Context,
     ];
 
@@ -61,6 +71,9 @@ impl Field {
             Self::ReadOnly => "read only",
             Self::Shell => "shell",
             Self::Web => "web",
+            Self::Leftovers => "leftovers",
+            Self::Variables => "variables",
+            Self::Arguments => "arguments",
             Self::Context => "context",
         }
     }
@@ -71,7 +84,7 @@ impl Field {
             Self::Model | Self::Engine | Self::Tier | Self::MaxSteps => "the program's own",
             Self::Folder => "the fleet's folder",
             Self::Budget | Self::Timeout | Self::IdleTimeout => "no limit",
-            Self::Kind | Self::Context | Self::ReadOnly | Self::Shell | Self::Web => "none",
+            _ => "none",
         }
     }
 
@@ -90,13 +103,16 @@ impl Field {
             Self::ReadOnly => "agents may not write files",
             Self::Shell => "agents may run commands",
             Self::Web => "agents may use the web",
+            Self::Leftovers => "what becomes of processes that an agent leaves behind",
+            Self::Variables => "NAME hands yours on, NAME=VALUE gives another; blanks between",
+            Self::Arguments => "more arguments for the program, with blanks between them",
             Self::Context => "a text that is put before every task",
         }
     }
 
     /// Says whether it is either on or off.
     pub(super) fn is_switch(self) -> bool {
-        matches!(self, Self::ReadOnly | Self::Shell | Self::Web)
+        matches!(self, Self::ReadOnly | Self::Shell | Self::Web | Self::Leftovers)
     }
 
     /// Says whether its value is typed.
@@ -117,9 +133,11 @@ impl Field {
             Self::IdleTimeout => span(options.idle_timeout),
             Self::MaxSteps => options.max_steps.map(|most| most.to_string()),
             Self::Context => options.context.clone(),
-            Self::Kind | Self::ReadOnly | Self::Shell | Self::Web => None,
+            Self::Variables => Some(variables(options, |value| value)),
+            Self::Arguments => Some(words::write(options.extra.iter().cloned())),
+            _ => None,
         };
-        Entry::new(text.unwrap_or_default())
+        Entry::new(text.unwrap_or_default(), MOST_BYTES)
     }
 
     /// Returns the switch that options have.
@@ -128,8 +146,14 @@ impl Field {
             Self::ReadOnly => Some(&mut options.read_only),
             Self::Shell => Some(&mut options.allow_shell),
             Self::Web => Some(&mut options.allow_web),
+            Self::Leftovers => Some(&mut options.keep_leftovers),
             _ => None,
         }
+    }
+
+    /// Returns what a switch shows: on, off.
+    pub(super) fn states(self) -> (&'static str, &'static str) {
+        if self == Self::Leftovers { ("kept", "ended") } else { ("yes", "no") }
     }
 
     /// Reads what is typed into options; the error is a sentence. `folder` is the fleet's.
@@ -137,8 +161,13 @@ impl Field {
         self,
         text: &str,
         folder: &Path,
+        maker: &dyn TaskMaker,
         options: &mut TaskOptions,
     ) -> Result<(), String> {
+        // What is unchanged is kept as it is, even if it cannot be told in text.
+        if self.entry(options).text() == text && !text.is_empty() {
+            return Ok(());
+        }
         let trimmed = text.trim();
         let name = (!trimmed.is_empty()).then(|| trimmed.to_owned());
         let wrong = |clause: &dyn std::fmt::Display| format!("'{}' {clause}", one_line(trimmed));
@@ -148,8 +177,6 @@ impl Field {
             Self::Engine => options.engine = name,
             Self::Tier => options.tier = name,
             Self::Context => options.context = name,
-            // An unchanged path is kept as it is, even if it cannot be told in text.
-            Self::Folder if options.root.to_string_lossy() == text => {}
             Self::Folder => options.root = name.map_or(folder.to_owned(), |it| folder.join(it)),
             Self::Budget => {
                 let parsed = name.as_deref().map(str::parse).transpose();
@@ -165,10 +192,27 @@ impl Field {
                 }
                 options.max_steps = most;
             }
-            Self::Kind | Self::ReadOnly | Self::Shell | Self::Web => {}
+            Self::Variables => {
+                let words = words::read(text)?;
+                let read = |word: &String| {
+                    let told = one_line(word.split_once('=').map_or(word, |(name, _)| name));
+                    maker.read_variable(word).map_err(|it| format!("'{told}' {it}"))
+                };
+                options.env = words.iter().map(read).collect::<Result<_, _>>()?;
+            }
+            Self::Arguments => options.extra = words::read(text)?,
+            Self::Kind | Self::ReadOnly | Self::Shell | Self::Web | Self::Leftovers => {}
         }
         Ok(())
     }
+}
+
+/// Returns the variables as words; `shown` says what stands for a value.
+pub(super) fn variables(options: &TaskOptions, shown: impl Fn(&str) -> &str) -> String {
+    words::write(options.env.iter().map(|(name, value)| match value {
+        Some(value) => format!("{name}={}", shown(value)),
+        None => name.clone(),
+    }))
 }
 
 /// Returns a span in the form in which it is read, with nothing rounded.
@@ -189,6 +233,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::tui::testing::Lines;
 
     #[test]
     fn what_is_shown_is_read_as_the_same_options() {
@@ -201,12 +246,14 @@ mod tests {
             timeout: Some(Duration::from_millis(5_461_500)),
             idle_timeout: Some(Duration::from_hours(2)),
             context: Some("two\nlines".to_owned()),
+            env: vec![("A".to_owned(), Some("b 'c' \\".to_owned())), ("PATH".to_owned(), None)],
+            extra: vec!["--flag".to_owned(), "two words".to_owned(), String::new()],
             ..TaskOptions::default()
         };
         let mut read = TaskOptions { root: "/repo".into(), ..TaskOptions::default() };
         for field in Field::ALL {
             let entry = field.entry(&options);
-            assert_eq!(field.read(entry.text(), Path::new("/other"), &mut read), Ok(()));
+            assert_eq!(field.read(entry.text(), Path::new("/other"), &Lines, &mut read), Ok(()));
         }
         assert_eq!(read, TaskOptions { kind: String::new(), ..options });
     }
@@ -216,13 +263,17 @@ mod tests {
         let mut options = TaskOptions::default();
         let mut refused = |field: Field, text: &str| {
             let before = options.clone();
-            let reason = field.read(text, Path::new("/repo"), &mut options).unwrap_err();
+            let reason = field.read(text, Path::new("/repo"), &Lines, &mut options).unwrap_err();
             assert_eq!(options, before);
             reason
         };
         assert!(refused(Field::Budget, "ten").starts_with("'ten' is not an amount of dollars"));
         assert!(refused(Field::Timeout, "30").starts_with("'30' has no unit"));
         assert!(refused(Field::IdleTimeout, "2d").starts_with("'2d' is in days"));
+        assert_eq!(refused(Field::Variables, "A=1 =secret"), "'' has no name");
+        let open = "this ends within a quotation: close it";
+        assert_eq!(refused(Field::Variables, "a \"b"), open);
+        assert_eq!(refused(Field::Arguments, "a \"b"), open);
         assert_eq!(refused(Field::MaxSteps, "-1"), "'-1' is no whole number of steps");
         assert_eq!(refused(Field::MaxSteps, "0"), "no step at all does nothing: at least 1");
     }
@@ -231,7 +282,7 @@ mod tests {
     fn an_empty_folder_is_that_of_the_fleet_and_a_relative_one_is_in_it() {
         let mut options = TaskOptions { root: "/old".into(), ..TaskOptions::default() };
         for (text, root) in [("", "/repo"), ("src", "/repo/src"), ("/tmp", "/tmp")] {
-            Field::Folder.read(text, Path::new("/repo"), &mut options).unwrap();
+            Field::Folder.read(text, Path::new("/repo"), &Lines, &mut options).unwrap();
             assert_eq!(options.root, Path::new(root));
         }
     }

@@ -7,8 +7,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::core::NanoUsd;
 use crate::core::testing::snapshot;
+use crate::tui::message::Message;
+use crate::tui::model::Model;
 use crate::tui::testing::{NOW, frame, model, pane};
-use crate::tui::{Message, Model};
 
 fn press(model: &mut Model, code: KeyCode) {
     press_with(model, code, KeyModifiers::NONE);
@@ -60,6 +61,12 @@ fn every_field_is_taken_over_by_enter() {
     down(&mut model, 1);
     press(&mut model, KeyCode::Left);
     down(&mut model, 1);
+    press(&mut model, KeyCode::Char(' '));
+    for text in ["PATH 'A=b c'", "--flag 'two words'"] {
+        down(&mut model, 1);
+        type_text(&mut model, text);
+    }
+    down(&mut model, 1);
     let _ = model.update(NOW, Message::Paste("mind the\nstyle".to_owned()));
     press(&mut model, KeyCode::Enter);
     assert!(model.modal.is_none());
@@ -73,6 +80,10 @@ fn every_field_is_taken_over_by_enter() {
     assert_eq!(spans, (Some(Duration::from_mins(5)), Some(Duration::from_secs(90))));
     assert_eq!(options.max_steps, Some(8));
     assert!(options.read_only && options.allow_shell && options.allow_web);
+    assert!(options.keep_leftovers);
+    let variables = [("PATH".to_owned(), None), ("A".to_owned(), Some("b c".to_owned()))];
+    assert_eq!(options.env, variables);
+    assert_eq!(options.extra, ["--flag", "two words"]);
     assert_eq!(options.context.as_deref(), Some("mind the\nstyle"));
 }
 
@@ -108,6 +119,48 @@ fn a_wrong_value_keeps_the_box_open_and_says_why_beside_it() {
 }
 
 #[test]
+fn values_of_variables_are_shown_only_where_they_are_typed_and_stay_as_they_were() {
+    let mut model = model(snapshot(1, Vec::new()), 120, 40);
+    let env =
+        vec![("KEY".to_owned(), Some("s3cret \u{1b}[2J".to_owned())), ("PATH".to_owned(), None)];
+    model.world.options.env.clone_from(&env);
+    model.world.options.extra = vec!["-v".to_owned()];
+    press_with(&mut model, KeyCode::Char('o'), KeyModifiers::CONTROL);
+    let shown = frame(&model, 120, 40);
+    assert!(shown.contains("KEY=… PATH") && !shown.contains("s3cret"), "{shown}");
+    assert!(shown.contains("arguments    -v"), "{shown}");
+    down(&mut model, 13);
+    assert!(frame(&model, 120, 40).contains("'KEY=s3cret"));
+    press(&mut model, KeyCode::Enter);
+    assert_eq!(model.world.options.env, env);
+}
+
+#[test]
+fn wrong_words_are_refused_in_place_and_a_command_takes_no_more_arguments() {
+    let mut model = opened(120, 40);
+    down(&mut model, 13);
+    type_text(&mut model, "=s3cret");
+    down(&mut model, 1);
+    type_text(&mut model, "'open");
+    press(&mut model, KeyCode::Enter);
+    assert!(model.modal.is_some());
+    let shown = frame(&model, 120, 40);
+    assert!(shown.contains("! '' has no name"), "{shown}");
+    assert!(shown.contains("! this ends within a quotation: close it"), "{shown}");
+    press(&mut model, KeyCode::Esc);
+    model.world.options.kind = "command".to_owned();
+    press_with(&mut model, KeyCode::Char('o'), KeyModifiers::CONTROL);
+    down(&mut model, 14);
+    type_text(&mut model, "-v");
+    press(&mut model, KeyCode::Enter);
+    let shown = frame(&model, 120, 40);
+    assert!(shown.contains("! a command has its arguments in its own line"), "{shown}");
+    press_with(&mut model, KeyCode::Char('u'), KeyModifiers::CONTROL);
+    press(&mut model, KeyCode::Enter);
+    assert!(model.modal.is_none());
+}
+
+#[test]
 fn a_kind_that_is_not_there_is_shown_as_that() {
     let mut model = opened(80, 24);
     press(&mut model, KeyCode::Left);
@@ -125,9 +178,9 @@ fn the_box_at_three_sizes() {
         type_text(&mut model, "30");
         down(&mut model, 1);
         // The box alone: what lies under it is looked at elsewhere.
-        let shown = pane(columns, rows, |area, buffer| {
+        let shown = pane(columns, rows, |_, buffer| {
             let modal = model.modal.as_ref().expect("it was opened");
-            let caret = modal.draw(area, buffer, &model.world).expect("a value is typed");
+            let caret = modal.draw(buffer, &model.world).expect("a value is typed");
             let field = &buffer[(caret.x, caret.y)];
             assert_eq!(field.symbol(), "(", "the caret is at the head of an empty value");
         });

@@ -82,7 +82,12 @@ fn at(stand: &Stand, place: Place, (columns, rows): (u16, u16)) -> Option<Model>
     }
     let world = &model.world;
     model.modal = match place {
-        Place::Everywhere | Place::Editor | Place::Agents | Place::Tail | Place::Prompt => None,
+        Place::Everywhere
+        | Place::Question
+        | Place::Editor
+        | Place::Agents
+        | Place::Tail
+        | Place::Prompt => None,
         Place::Cap | Place::CapByHand => Some(Modal::cap(world, None)),
         Place::FirstCap => Some(Modal::first_cap("ygg", world, None)),
         Place::Quit | Place::Stopping => Some(Modal::quit(world)),
@@ -144,12 +149,12 @@ fn silent(stand: &Stand, place: Place, size: (u16, u16)) -> (Vec<&'static Bindin
     let mut silent = Vec::new();
     let before = at(stand, place, size).map(|model| frame(&model, size.0, size.1));
     for binding in KEYMAP.iter().filter(|binding| !moves_or_types(binding.action)) {
-        let is_pane = matches!(place, Place::Editor | Place::Agents | Place::Tail);
-        if binding.place != place && !(is_pane && binding.place == Place::Everywhere) {
+        if binding.place != place && Some(binding.place) != place.shared() {
             continue;
         }
         let Some(mut model) = at(stand, place, size) else { continue };
         pressed.push(binding);
+        model.drawn();
         let requests = model.update(NOW, Message::Key(binding.event()));
         let is_told = || Some(frame(&model, size.0, size.1)) != before;
         if !requests.iter().any(shows_outside) && !is_told() {

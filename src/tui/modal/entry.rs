@@ -7,22 +7,21 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::words::plain_text::{cells, cut_cells, lines};
 
-/// Bytes of a line at most: a text for all tasks of a batch may be pasted into one.
-const MOST_BYTES: usize = 16 * 1024;
-
 /// The line. Line breaks of a pasted text stay in it and are shown as a sign.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     text: String,
     /// Bytes before the caret.
     caret: usize,
+    /// Bytes that it can have.
+    most: usize,
 }
 
 impl Entry {
-    /// Makes a line with the caret at its end.
-    pub(super) fn new(text: String) -> Self {
+    /// Makes a line of at most `most` bytes with the caret at its end.
+    pub(super) fn new(text: String, most: usize) -> Self {
         let caret = text.len();
-        Self { text, caret }
+        Self { text, caret, most }
     }
 
     /// Returns the text.
@@ -38,11 +37,17 @@ impl Entry {
         self.text.get(self.caret..).unwrap_or_default()
     }
 
-    /// Takes a key that has no other meaning.
-    pub(super) fn key(&mut self, key: KeyEvent) {
+    /// Deletes all of it.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.caret = 0;
+    }
+
+    /// Takes a key that has no other meaning; says whether it has one here.
+    pub(super) fn key(&mut self, key: KeyEvent) -> bool {
         let is_command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => *self = Self::default(),
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.clear(),
             KeyCode::Char(character) if !is_command => self.insert(&character.to_string()),
             KeyCode::Backspace => {
                 let rest = self.after().to_owned();
@@ -54,16 +59,19 @@ impl Entry {
                 let length = self.after().graphemes(true).next().map_or(0, str::len);
                 self.text.replace_range(self.caret..self.caret + length, "");
             }
+            KeyCode::Left => self.left(),
+            KeyCode::Right => self.right(),
             KeyCode::Home => self.caret = 0,
             KeyCode::End => self.caret = self.text.len(),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     /// Inserts a text, without what steers terminals.
     pub(super) fn insert(&mut self, text: &str) {
         let text = lines(text);
-        if self.text.len() + text.len() <= MOST_BYTES {
+        if self.text.len() + text.len() <= self.most {
             self.text.insert_str(self.caret, &text);
             self.caret += text.len();
         }
@@ -82,7 +90,7 @@ impl Entry {
 
     /// Returns the part around the caret that fits into `width` cells, and the cell of the caret in it.
     pub(super) fn shown(&self, width: usize) -> (String, usize) {
-        let shown = |text: &str| text.replace('\n', " / ");
+        let shown = |text: &str| lines(text).replace('\n', " / ");
         let mut before = shown(self.before());
         // One cell stays free for the caret.
         let room = width.saturating_sub(1);
@@ -112,7 +120,7 @@ mod tests {
 
     #[test]
     fn graphemes_are_typed_passed_and_deleted_whole() {
-        let mut entry = Entry::new("a".to_owned());
+        let mut entry = Entry::new("a".to_owned(), 99);
         entry.insert("👨‍👩‍👧e\u{301}\u{1b}[31m");
         entry.left();
         press(&mut entry, KeyCode::Backspace);
@@ -130,12 +138,14 @@ mod tests {
 
     #[test]
     fn the_part_around_the_caret_is_shown_and_fits() {
-        let entry = Entry::new("/a/very/long/日本語/path".to_owned());
+        let entry = Entry::new("/a/very/long/日本語/path".to_owned(), 99);
         for width in 1..40 {
             let (text, caret) = entry.shown(width);
             assert!(cells(&text) <= width && caret < width, "{width}: {text}");
         }
         assert_eq!(entry.shown(9), ("…語/path".to_owned(), 8));
-        assert_eq!(Entry::new("a\nb".to_owned()).shown(9), ("a / b".to_owned(), 5));
+        assert_eq!(Entry::new("a\nb".to_owned(), 99).shown(9), ("a / b".to_owned(), 5));
+        let (text, _) = Entry::new("A=\u{1b}]0;title\u{7}".to_owned(), 99).shown(30);
+        assert!(!text.contains(char::is_control), "{text:?}");
     }
 }
