@@ -255,7 +255,7 @@ fn setup(depth: u32) -> Result<Setup, Failure> {
     supervise::adopt_orphans();
     let launcher =
         Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
-    Ok(Setup { launcher, depth })
+    Ok(Setup { launcher, depth, looks_per_sign: 1 })
 }
 
 /// Says whether somebody can answer a question: the one who types sees what is written about it.

@@ -63,6 +63,9 @@ pub struct Host {
     pub(super) recovering: bool,
     pub(super) stale: bool,
     pub(super) shown: Instant,
+    /// Looks since the last sign of life, and how many there are from one to the next.
+    pub(super) looks: u32,
+    pub(super) looks_per_sign: u32,
     /// When the loop's timer began to count, or a little before.
     pub(super) begun: Instant,
     /// Held as long as the host lives.
@@ -118,8 +121,8 @@ impl Host {
                 Woke::Poll => {
                     poll = self.next_poll();
                     self.look();
-                    // Whoever watches can tell by it that this host lives.
-                    self.stale |= self.has_running();
+                    self.looks = (self.looks + 1) % self.looks_per_sign;
+                    self.stale |= self.looks == 0 && self.has_running();
                 }
                 Woke::Frame => {}
             }

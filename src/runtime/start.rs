@@ -33,6 +33,10 @@ pub struct Setup {
     pub launcher: Launcher,
     /// How deep this process is nested in fleets; its agents are one deeper.
     pub depth: u32,
+    /// Looks, of which there is one every second or so, between two snapshots that doors get while agents run and
+    /// nothing else changes: by them a door that counts time for itself can tell that the host lives. One for doors that
+    /// do not; zero is read as one.
+    pub looks_per_sign: u32,
 }
 
 /// Returns how deep this process is nested in fleets: what its agent was told, zero outside of agents.
@@ -219,6 +223,8 @@ impl Host {
             journal_is_gone: false,
             recovering: false,
             stale: true,
+            looks: 0,
+            looks_per_sign: setup.looks_per_sign.max(1),
             shown: Instant::now(),
             begun: Instant::now(),
             _lock: lock,

@@ -28,6 +28,8 @@ use crate::words::time_text::timestamp;
 pub(super) const HOST_WORD: &str = "host";
 /// How long a host stays after there was last something to do, or somebody there.
 const LINGER: Duration = Duration::from_secs(30);
+/// Screens count time for themselves, so a sign of life every three seconds is enough for them, and lets both sleep.
+const LOOKS_PER_SIGN: u32 = 3;
 /// Time beyond their grace in which agents of a fleet that goes with its watcher have to end, and again once killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -87,7 +89,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     // This process starts nothing but shims.
     supervise::adopt_orphans();
     let launcher = Launcher::this_executable().map_err(|error| error.to_string())?;
-    let setup = Setup { launcher, depth: depth() };
+    let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN };
     let hosted = dir.clone();
     let thread = match HostThread::start(move || Host::open(hosted, &setup)) {
         // Another host was faster, and serves whoever started this one.

@@ -33,7 +33,7 @@ fn folder(options: &FleetOptions) -> Folder {
 }
 
 fn setup(launcher: Launcher) -> Setup {
-    Setup { launcher, depth: 0 }
+    Setup { launcher, depth: 0, looks_per_sign: 1 }
 }
 
 fn shell(text: &str) -> Task {

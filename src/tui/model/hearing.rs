@@ -2,7 +2,7 @@
 //! look like one whose agents go on.
 //!
 //! What may go here: when it last gave a sign of life, and for how long it may give none. What may not: the connection
-//! itself. A host says something every second while agents run. One with nothing to do says nothing and owes nothing,
+//! itself. A host says something every three seconds while agents run. One with nothing to do says nothing and owes nothing,
 //! until it is asked.
 
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::tui::message::{Message, Request};
 use crate::tui::world::Connection;
 use crate::words::time_text;
 
-/// Without a sign of life for so long, a host that owes one counts as silent: two signs are missing then.
-const SILENCE: Duration = Duration::from_secs(3);
+/// Without a sign of life for so long, a host with agents that run counts as silent: two signs are missing then.
+const SILENCE: Duration = Duration::from_secs(7);
 
-/// A host that lives gives its sign within this time, and times are drawn with it; only then the screen counts by itself.
-const SIGN: Duration = Duration::from_millis(1_200);
+/// A host that was asked something owes its answer sooner.
+const ANSWER: Duration = Duration::from_secs(3);
 
 /// What was heard and is waited for.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Hearing {
 impl Model {
     /// Takes note of what a message tells about the host. Comes before the message is taken.
     pub(super) fn listen(&mut self, now: Moment, message: &Message) {
-        let has_slept = now.since(self.world.now) > SILENCE;
+        let has_slept = now.since(self.world.now) > ANSWER;
         let owes = self.owes_a_sign();
         let hearing = &mut self.hearing;
         match message {
@@ -73,8 +73,7 @@ impl Model {
 
     /// Returns when times that grow are to be drawn again, if nothing comes from the host until then.
     pub(super) fn next_second(&self) -> Moment {
-        let second = Moment((self.world.now.0 / 1000 + 1) * 1000);
-        second.max(self.hearing.heard.after(SIGN))
+        Moment((self.world.now.0 / 1000 + 1) * 1000)
     }
 
     /// Says that the host is silent as soon as it is.
@@ -83,9 +82,12 @@ impl Model {
             return;
         }
         let is_busy = self.world.snapshot.header.kpis.running > 0;
-        let Hearing { heard, asked_at, .. } = self.hearing;
-        let silent = self.world.now.since(if is_busy { heard } else { heard.max(asked_at) });
-        if silent >= SILENCE {
+        let Hearing { heard, asked, asked_at, .. } = self.hearing;
+        let now = self.world.now;
+        let is_silent = is_busy && now.since(heard) >= SILENCE
+            || asked > 0 && now.since(heard.max(asked_at)) >= ANSWER;
+        let silent = now.since(if is_busy { heard } else { heard.max(asked_at) });
+        if is_silent {
             self.hearing.is_silent = true;
             let silent = time_text::duration(silent);
             let what = format!("the host has not answered for {silent}");

@@ -426,6 +426,8 @@ fn a_host_that_lives_and_says_nothing_is_said_to_be_silent_until_it_speaks_again
     let _ = model.update(seconds(2), Message::Snapshot(Arc::new(snapshot(2, running()))));
     wake_until(&mut model, seconds(4));
     assert_eq!(model.world.clock(), seconds(4), "it has spoken two seconds ago");
+    wake_until(&mut model, seconds(8));
+    assert_eq!(model.world.connection, Connection::Up, "it says something every three seconds");
     wake_until(&mut model, seconds(9));
     let silent = frame(&model, 120, 40);
     assert!(silent.contains("the host has not answered for 7s · as of 00:00"), "{silent}");
@@ -450,6 +452,10 @@ fn an_idle_host_owes_an_answer_and_nothing_else() {
     assert_eq!((&model.world.connection, model.wake_at()), (&Connection::Up, None));
     type_text(&mut model, "fix the tests");
     assert!(submitted(&press(&mut model, KeyCode::Enter)).is_some());
+    wake_until(&mut model, seconds(2));
+    assert_eq!(model.world.connection, Connection::Up);
+    wake_until(&mut model, seconds(4));
+    assert!(frame(&model, 120, 40).contains("has not answered for"), "an answer is owed sooner");
     wake_until(&mut model, seconds(90));
     let silent = frame(&model, 120, 40);
     assert!(silent.contains("the host has not answered for"), "{silent}");
@@ -465,6 +471,6 @@ fn a_screen_that_was_paused_does_not_blame_the_host() {
     let mut model = model(snapshot(1, running()), 120, 40);
     let _ = model.update(seconds(600), Message::Wake);
     assert_eq!(model.world.connection, Connection::Up);
-    wake_until(&mut model, seconds(604));
+    wake_until(&mut model, seconds(608));
     assert_ne!(model.world.connection, Connection::Up, "it has been listened to again since");
 }
