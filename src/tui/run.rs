@@ -10,6 +10,7 @@ mod handing;
 mod history;
 mod perform;
 mod signals;
+mod timer;
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -21,6 +22,7 @@ use tokio::task::JoinSet;
 
 use self::files::{Files, Job, Places, read_draft, read_sizes};
 use self::signals::{Asks, Signals};
+use self::timer::{Timer, due};
 use super::draw::draw;
 use super::input::{Input, News, Reader};
 use super::message::Message;
@@ -66,10 +68,11 @@ pub async fn run(session: Session) -> Result<Left, ScreenError> {
 }
 
 async fn run_inside(session: Session) -> Result<Left, ScreenError> {
+    let timer = Timer::begin();
     // What ends us is caught before there is something to restore.
     let mut signals = Signals::catch()?;
     signals.until_foreground().await;
-    let mut running = Running::start(session, signals)?;
+    let mut running = Running::start(session, signals, timer)?;
     let first = running.link.borrow_and_update().clone();
     running.link(first).await;
     while running.left.is_none() {
@@ -132,6 +135,7 @@ struct Running {
     asked: JoinSet<()>,
     /// What came of requests and the model does not know yet; a few at most.
     later: VecDeque<Message>,
+    timer: Timer,
     drawn: Option<Instant>,
     size: (u16, u16),
     left: Option<Left>,
@@ -143,7 +147,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl Running {
-    fn start(session: Session, signals: Signals) -> Result<Self, ScreenError> {
+    fn start(session: Session, signals: Signals, timer: Timer) -> Result<Self, ScreenError> {
         let mut places = Places {
             draft: session.draft.clone(),
             history: session.history.clone(),
@@ -190,6 +194,7 @@ impl Running {
             asked: JoinSet::new(),
             later: unread.into_iter().collect(),
             drawn: None,
+            timer,
             size,
             left: None,
         })
@@ -228,7 +233,9 @@ impl Running {
         let is_waking =
             until_woken.is_some_and(|span| until_frame.is_none_or(|frame| span <= frame));
         let timer = [until_woken, until_frame].into_iter().flatten().min();
-        let Self { signals, reader, screen, link, is_linked, handle, messages, pages, .. } = self;
+        let timer = timer.map(|span| self.timer.after(span));
+        let Self { signals, reader, screen, link, is_linked, handle, messages, .. } = self;
+        let pages = &mut self.pages;
         tokio::select! {
             biased;
             asks = signals.next() => Happened::Signal(asks),
@@ -242,7 +249,7 @@ impl Running {
             Ok(()) = pages.changed() => Happened::Page(Arc::clone(&pages.borrow_and_update())),
             snapshot = changed(handle) => Happened::Snapshot(snapshot),
             () = panics::reported() => Happened::Panicked,
-            () = tokio::time::sleep(timer.unwrap_or_default()), if timer.is_some() => {
+            Some(()) = due(timer) => {
                 if is_waking { Happened::Message(Message::Wake) } else { Happened::Time }
             }
         }
