@@ -17,7 +17,7 @@ pub(super) struct Named {
 }
 
 /// Words of messages, in lower case, and what they mean; the first that occurs decides.
-const WORDS: [(&str, ExitReason); 52] = [
+const WORDS: [(&str, ExitReason); 59] = [
     ("insufficient_quota", ExitReason::Quota),
     ("exceeded your current quota", ExitReason::Quota),
     ("credit balance", ExitReason::Quota),
@@ -30,6 +30,7 @@ const WORDS: [(&str, ExitReason); 52] = [
     ("status 429", ExitReason::RateLimit),
     ("429 ", ExitReason::RateLimit),
     ("prompt is too long", ExitReason::Context),
+    ("prompt as too long", ExitReason::Context),
     ("context length", ExitReason::Context),
     ("context_length", ExitReason::Context),
     ("contextoverflow", ExitReason::Context),
@@ -44,6 +45,7 @@ const WORDS: [(&str, ExitReason); 52] = [
     ("status 401", ExitReason::Auth),
     ("status 403", ExitReason::Auth),
     ("permission_error", ExitReason::Auth),
+    ("missing environment variable", ExitReason::Auth),
     ("econnrefused", ExitReason::Network),
     ("enotfound", ExitReason::Network),
     ("etimedout", ExitReason::Network),
@@ -55,12 +57,17 @@ const WORDS: [(&str, ExitReason); 52] = [
     ("connectionrefused", ExitReason::Network),
     ("unable to connect", ExitReason::Network),
     ("cannot connect", ExitReason::Network),
+    ("could not connect", ExitReason::Network),
     ("fetch failed", ExitReason::Network),
     ("socket hang up", ExitReason::Network),
     ("stream disconnected", ExitReason::Network),
     ("error sending request", ExitReason::Network),
     ("terminated", ExitReason::Network),
+    ("waiting for network", ExitReason::Network),
+    ("network error", ExitReason::Network),
     ("overloaded", ExitReason::Server),
+    ("high demand", ExitReason::Server),
+    ("without a finish reason", ExitReason::Server),
     ("internal server error", ExitReason::Server),
     ("service unavailable", ExitReason::Server),
     ("bad gateway", ExitReason::Server),
@@ -90,6 +97,23 @@ pub(super) fn by_words(message: &str) -> Option<ExitReason> {
     const LOOKED_AT: usize = 4000;
     let message: String = message.chars().take(LOOKED_AT).collect::<String>().to_lowercase();
     WORDS.iter().find(|(word, _)| message.contains(word)).map(|(_, reason)| *reason)
+}
+
+/// Returns the reason that a message means, together with the status that came with it or stands in it. A used-up
+/// account comes with the status of a limit of rate.
+pub(super) fn by_message(status: Option<u64>, message: &str) -> Option<ExitReason> {
+    let by_words = by_words(message);
+    if by_words == Some(ExitReason::Quota) {
+        return by_words;
+    }
+    status.or_else(|| status_in(message)).and_then(by_status).or(by_words)
+}
+
+/// Returns the status that a message like `API Error: 401 …` has.
+fn status_in(message: &str) -> Option<u64> {
+    let (_, after) = message.split_once("Error: ")?;
+    let digits = after.split(|char: char| !char.is_ascii_digit()).next()?;
+    digits.parse().ok().filter(|_| digits.len() == 3)
 }
 
 /// Returns the sentence of a reason: what happened and what to do, with the program's own message behind it.
@@ -182,6 +206,21 @@ mod tests {
         ];
         assert_eq!(statuses[..6], known.map(Some));
         assert_eq!(statuses[6], None);
+    }
+
+    #[test]
+    fn the_status_of_an_error_goes_before_its_words_and_a_used_up_account_before_both() {
+        let table = [
+            (None, "[API Error: 401 mock: invalid x-api-key]", Some(ExitReason::Auth)),
+            (Some(529), "it went wrong", Some(ExitReason::Server)),
+            (Some(429), "Your credit balance is too low", Some(ExitReason::Quota)),
+            (Some(400), "prompt is too long", Some(ExitReason::Context)),
+            (None, "Error: 40123 things", None),
+            (None, "", None),
+        ];
+        for (status, message, reason) in table {
+            assert_eq!(by_message(status, message), reason, "{message}");
+        }
     }
 
     #[test]

@@ -7,17 +7,14 @@ use serde_json::value::RawValue;
 use crate::core::{AgentResult, ExitReason};
 
 use super::json::{self, Fields};
-use super::text::{self, LINE_CHARS, last_error_line, one_line};
+use super::text::{self, ANSWER_BYTES, LINE_CHARS, last_error_line, one_line};
 
 /// Fields that a closing word may have.
 pub(super) const FIELDS: [&str; 6] =
     ["completed", "answer", "files_changed", "error", "failed", "reason"];
 
-/// Most of an answer that is kept, in bytes. All of it stays in the agent's output file; a hundred agents with answers
-/// of this size still fit into memory.
-const ANSWER_BYTES: usize = 256 * 1024;
 /// Most changed files that are kept per agent, so that a hostile list cannot fill the memory.
-const FILES: usize = 10_000;
+pub(super) const FILES: usize = 10_000;
 
 /// How an answer begins when the turns are used up (upstream A9).
 const STOPPED_BY_STEPS: &str = "stopped: reached max_steps";
@@ -29,7 +26,7 @@ pub(super) fn take(fields: &mut Fields) -> AgentResult {
     let mut completed = fields.flag("completed");
     let (answer, is_cut) = match fields.text("answer") {
         Some(answer) => {
-            let (answer, is_cut) = text::cut(answer, ANSWER_BYTES);
+            let (answer, is_cut) = cut_answer(answer);
             (Some(answer), is_cut)
         }
         None => (None, false),
@@ -64,6 +61,11 @@ pub(super) fn take(fields: &mut Fields) -> AgentResult {
             ),
         unparsed: fields.is_flawed(),
     }
+}
+
+/// Cuts an answer to what is kept of it, and says whether it was cut.
+pub(super) fn cut_answer(answer: String) -> (String, bool) {
+    text::cut(answer, ANSWER_BYTES)
 }
 
 fn stopped_by(answer: &str) -> Option<ExitReason> {

@@ -19,6 +19,8 @@ const ARGUMENT_BYTES: usize = 131_071;
 pub struct Place {
     /// File that holds the task's text, absolute.
     pub task_file: PathBuf,
+    /// File that a program which can writes a report to at its end, absolute.
+    pub report: PathBuf,
     /// Workspace shared by the fleet's agents, absolute.
     pub mesh: Option<PathBuf>,
     /// Token that structured lines need (`--strict-protocol`).
@@ -128,6 +130,30 @@ pub(super) fn refuse_unknown(task: &Task, known: &[Choice], instead: &str) -> Re
         ))),
         None => Ok(()),
     }
+}
+
+/// Refuses arguments passed on to the program that would change what Fleet reads from it.
+pub(super) fn refuse_extra(task: &Task, ours: &[&str]) -> Result<(), Refusal> {
+    let name = |argument: &str| argument.split('=').next().map(str::to_owned);
+    let names = task.extra.iter().filter_map(|argument| name(argument));
+    match names.into_iter().find(|name| ours.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::new(format!(
+            "Fleet reads what {} prints and chooses {name} itself: leave it out",
+            task.kind
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses commands together with `--read-only` for a program without a sandbox, whose commands write where they like.
+pub(super) fn refuse_shell_that_writes(task: &Task) -> Result<(), Refusal> {
+    if task.read_only && task.allow_shell {
+        return Err(Refusal::new(format!(
+            "{} cannot keep commands from writing: leave out --read-only or --allow-shell",
+            task.kind
+        )));
+    }
+    Ok(())
 }
 
 /// Returns the text of the task with the batch's context before it.

@@ -101,6 +101,18 @@ impl Fields {
         self.read(key, |raw| raw.get().parse().ok())
     }
 
+    /// Returns an amount of dollars that a program has summed up in floats: what stands beyond its twelfth decimal is an
+    /// error of the sum and no money.
+    pub(crate) fn float_money(&mut self, key: &str) -> Option<NanoUsd> {
+        const DECIMALS: usize = 12;
+        self.read(key, |raw| {
+            let text = raw.get();
+            let end = text.find('.').map_or(text.len(), |point| point + 1 + DECIMALS);
+            let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            text.get(..end).filter(|_| is_plain).unwrap_or(text).parse().ok()
+        })
+    }
+
     fn read<T>(&mut self, key: &str, read: impl FnOnce(&RawValue) -> Option<T>) -> Option<T> {
         let raw = self.raw(key)?;
         let value = read(&raw);
@@ -123,6 +135,17 @@ pub(crate) fn for_each_item(
 ) -> Option<bool> {
     let mut deserializer = serde_json::Deserializer::from_str(raw.get());
     deserializer.deserialize_seq(Items { most, each }).ok()
+}
+
+/// Calls `each` for the first `most` fields of an object, with names as they come. Returns whether that was the whole
+/// object, `None` if it is none.
+pub(crate) fn for_each_field(
+    raw: &RawValue,
+    most: usize,
+    each: impl FnMut(&str, &RawValue),
+) -> Option<bool> {
+    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+    deserializer.deserialize_map(Entries { most, each }).ok()
 }
 
 /// Keeps the wanted fields of an object.
@@ -173,6 +196,36 @@ impl<'de, F: FnMut(&RawValue)> Visitor<'de> for Items<F> {
         }
         let mut is_whole = true;
         while list.next_element::<IgnoredAny>()?.is_some() {
+            is_whole = false;
+        }
+        Ok(is_whole)
+    }
+}
+
+/// Visits the fields of an object.
+struct Entries<F> {
+    most: usize,
+    each: F,
+}
+
+impl<'de, F: FnMut(&str, &RawValue)> Visitor<'de> for Entries<F> {
+    type Value = bool;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
+        let mut left = self.most;
+        while left > 0 {
+            let Some(key) = map.next_key::<Cow<'de, str>>()? else { return Ok(true) };
+            let value = map.next_value::<&'de RawValue>()?;
+            (self.each)(&key, value);
+            left -= 1;
+        }
+        let mut is_whole = true;
+        while map.next_key::<IgnoredAny>()?.is_some() {
+            map.next_value::<IgnoredAny>()?;
             is_whole = false;
         }
         Ok(is_whole)
@@ -299,6 +352,39 @@ mod tests {
         assert_eq!(for_each_item(&raw, 3, |_| {}), Some(true));
         let raw = RawValue::from_string("{}".to_owned()).unwrap();
         assert_eq!(for_each_item(&raw, 3, |_| {}), None);
+    }
+
+    #[test]
+    fn the_fields_of_an_object_are_walked_up_to_their_bound() {
+        let raw = RawValue::from_string(r#"{"a": 1, "b\u0063": [2]}"#.to_owned()).unwrap();
+        let mut seen = Vec::new();
+        let each = |key: &str, value: &RawValue| seen.push(format!("{key}={}", value.get()));
+        assert_eq!(for_each_field(&raw, 2, each), Some(true));
+        assert_eq!(seen, ["a=1", "bc=[2]"]);
+        assert_eq!(for_each_field(&raw, 1, |_, _| {}), Some(false));
+        let raw = RawValue::from_string("[]".to_owned()).unwrap();
+        assert_eq!(for_each_field(&raw, 1, |_, _| {}), None);
+    }
+
+    /// Sums as a program printed them that counts dollars in floats.
+    #[test]
+    fn errors_of_a_float_sum_are_no_money() {
+        let amounts = [
+            ("0.009644999999999999", 9_645_000),
+            ("0.22499999999999998", 225_000_000),
+            ("0.30000000000000004", 300_000_000),
+            ("0.00108", 1_080_000),
+            ("0.0000000001", 1),
+            ("2", 2_000_000_000),
+            ("1e-7", 100),
+        ];
+        for (text, nanos) in amounts {
+            let mut fields = fields(&format!("{{\"a\": {text}}}"));
+            assert_eq!(fields.float_money("a"), Some(NanoUsd::from_nanos(nanos)), "{text}");
+        }
+        let mut fields = fields("{\"a\": \"0.1\", \"b\": -1}");
+        assert_eq!((fields.float_money("a"), fields.float_money("b")), (None, None));
+        assert!(fields.is_flawed());
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use crate::core::{Fact, StepState, Usage};
 
 use super::closing_word;
 use super::json::{self, Fields};
-use super::text::{cut, one_line};
+use super::text::{NAME_CHARS, cut, one_line};
 use super::transcript_object::{self, STEP_CHARS, Strictness, TOOL_CHARS};
 use super::{Closing, LineReader, ReaderStart, Seen};
 
@@ -21,8 +21,6 @@ pub use in_words::{Words, in_words};
 pub(crate) const MARK: &[u8] = b"{\"fleet\":";
 /// Most of one text for the transcript, in bytes.
 const TEXT_BYTES: usize = 64 * 1024;
-/// Most characters of an id or a role.
-const NAME_CHARS: usize = 200;
 
 /// Reads the output of a program that may speak the line protocol, or print a transcript in upstream's shape at its
 /// end.

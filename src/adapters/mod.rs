@@ -3,19 +3,24 @@
 //! What may go here: pure functions over text and options. What may not: files, clocks, processes, rules of money
 //! (those are the core's). Unknown output is text and never an error.
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the adapters of real programs, which come next, use it")
-)]
 mod causes;
+mod claude;
 mod closing_word;
+mod codex;
 mod command;
+mod copilot;
 mod demo;
+mod event_stream;
+mod gemini;
+mod hermes;
 mod invocation;
 mod json;
 mod line_protocol;
+mod messages;
 mod object_search;
+mod opencode;
 mod prices;
+mod qwen;
 mod sh;
 mod text;
 mod transcript_object;
@@ -65,6 +70,22 @@ pub struct ReaderStart {
     pub notes: Option<String>,
     /// What tokens cost, for programs that do not say so.
     pub prices: Arc<Prices>,
+    /// The command line that the agent was started with, for what its output does not say; empty if nobody knows.
+    pub argv: Vec<String>,
+}
+
+impl ReaderStart {
+    /// Returns the value of the last option of one of these names, written `-m VALUE` or `--model=VALUE`.
+    fn option(&self, names: &[&str]) -> Option<&str> {
+        let mut values = self.argv.iter().enumerate().filter_map(|(place, argument)| {
+            if names.contains(&argument.as_str()) {
+                return self.argv.get(place + 1).map(String::as_str);
+            }
+            let (name, value) = argument.split_once('=')?;
+            names.contains(&name).then_some(value)
+        });
+        values.next_back()
+    }
 }
 
 /// What an output has told so far, so that its end does not tell it again.
@@ -92,6 +113,8 @@ pub struct Closing<'a> {
 pub struct Ended<'a> {
     /// The last bytes of its standard error; they begin with a line.
     pub err: &'a [u8],
+    /// The report that it was told to write; empty if there is none.
+    pub report: &'a [u8],
     /// Its exit code; `None` if a signal ended it, or nobody knows.
     pub code: Option<i32>,
 }
@@ -125,7 +148,18 @@ pub trait LineReader: Send {
 }
 
 /// Every kind that is offered, in that order.
-static ADAPTERS: [&dyn Adapter; 3] = [&ygg::Ygg, &sh::Sh, &command::Command];
+static ADAPTERS: [&dyn Adapter; 10] = [
+    &claude::Claude,
+    &codex::Codex,
+    &opencode::Opencode,
+    &gemini::Gemini,
+    &qwen::Qwen,
+    &copilot::Copilot,
+    &hermes::Hermes,
+    &ygg::Ygg,
+    &sh::Sh,
+    &command::Command,
+];
 
 /// Name of the kind whose tasks bring their own command line.
 pub const COMMAND: &str = "command";

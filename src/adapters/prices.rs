@@ -61,6 +61,31 @@ impl Prices {
         let price = genai_prices::calculate(&request).ok()?.total_price;
         to_nanos(price)
     }
+
+    /// Returns what many responses cost together of which only the sum is known. Where long prompts cost more, every
+    /// response counts as a short one.
+    pub fn estimate_sum(
+        &self,
+        provider: Option<&str>,
+        model: &str,
+        sum: &Usage,
+    ) -> Option<NanoUsd> {
+        /// Input of one response that is surely short, in tokens.
+        const SHORT: u64 = 100_000;
+        let input = sum.input.saturating_add(sum.cache_read).saturating_add(sum.cache_write);
+        let parts = input.max(sum.output).div_ceil(SHORT).max(1);
+        let share = |each: fn(u64, u64) -> u64| Usage {
+            input: each(sum.input, parts),
+            cache_read: each(sum.cache_read, parts),
+            cache_write: each(sum.cache_write, parts),
+            output: each(sum.output, parts),
+            ..Usage::default()
+        };
+        let equal = self.estimate(provider, model, &share(|all, parts| all / parts))?;
+        let rest = self.estimate(provider, model, &share(|all, parts| all % parts))?;
+        let equal = equal.as_nanos().saturating_mul(parts);
+        Some(NanoUsd::from_nanos(equal.saturating_add(rest.as_nanos())))
+    }
 }
 
 impl Price {
@@ -121,6 +146,18 @@ mod tests {
         assert_eq!(cost, Some(usd("0.004965")));
         let none = prices.estimate(Some("anthropic"), "claude-sonnet-4-5", &Usage::default());
         assert_eq!(none, Some(NanoUsd::ZERO));
+    }
+
+    /// A long prompt to this model costs twice as much, and many short ones do not: 5, 0.50 and 30 dollars per million.
+    #[test]
+    fn a_sum_of_short_responses_is_not_priced_as_one_long_one() {
+        let sum = Usage { input: 900_001, cache_read: 500_000, output: 1001, ..Usage::default() };
+        let prices = Prices::default();
+        let cost = prices.estimate_sum(Some("openai"), "gpt-5.5", &sum).unwrap();
+        let exact = usd("4.780035");
+        assert!(cost >= exact && cost.as_nanos() - exact.as_nanos() <= 15, "{}", cost.to_exact());
+        assert!(prices.estimate(Some("openai"), "gpt-5.5", &sum).unwrap() > usd("9"));
+        assert_eq!(prices.estimate_sum(None, "mock-model", &sum), None);
     }
 
     #[test]

@@ -12,7 +12,12 @@ fn task(kind: &str, text: &str) -> Task {
 }
 
 fn place() -> Place {
-    Place { task_file: PathBuf::from("/s/task"), mesh: None, token: None }
+    Place {
+        task_file: PathBuf::from("/s/task"),
+        report: PathBuf::from("/s/report.json"),
+        mesh: None,
+        token: None,
+    }
 }
 
 fn invoke(task: &Task, place: &Place) -> Result<Invocation, Refusal> {
@@ -194,7 +199,7 @@ fn a_command_gets_the_task_in_every_argument_that_asks_for_it() {
 
 #[test]
 fn an_explicit_command_replaces_what_any_kind_would_run() {
-    for kind in ["ygg", "sh"] {
+    for kind in ["claude", "qwen", "ygg", "sh"] {
         let given = Task {
             command: Some(vec!["stand-in".to_owned(), "{task}".to_owned()]),
             ..task(kind, "t")
@@ -242,16 +247,30 @@ fn options_that_a_kind_does_not_know_are_refused_by_name() {
 }
 
 #[test]
+fn the_last_value_of_an_option_counts_however_it_is_written() {
+    let option = |argv: &[&str]| {
+        let argv = argv.iter().map(|argument| (*argument).to_owned()).collect();
+        let start = ReaderStart { argv, ..ReaderStart::default() };
+        start.option(&["-m", "--model"]).map(str::to_owned)
+    };
+    assert_eq!(option(&["x", "-m", "a", "--model=b=c", "y"]).as_deref(), Some("b=c"));
+    assert_eq!(option(&["--model", "a", "-m"]).as_deref(), Some("a"));
+    assert_eq!((option(&["-m"]), option(&["--modelx=1", "m"]), option(&[])), (None, None, None));
+}
+
+#[test]
 fn kinds_are_found_by_name_and_misspelt_ones_by_likeness() {
-    assert_eq!(known_kinds().collect::<Vec<_>>(), ["ygg", "sh", "command"]);
+    let known: Vec<_> = known_kinds().collect();
+    assert!(known.ends_with(&["ygg", "sh", "command"]), "those that are never meant come last");
     assert!(adapter(&AgentKind("nosuch".to_owned())).is_none());
     assert_eq!(nearest("yg"), Some("ygg"));
     assert_eq!(nearest("comand"), Some("command"));
+    assert_eq!(nearest("cluade"), Some("claude"));
     assert_eq!(nearest("SH"), Some("sh"));
     assert_eq!(nearest("zzz"), None);
     for kind in known_kinds() {
         let adapter = adapter(&AgentKind(kind.to_owned())).unwrap();
-        assert_eq!(adapter.traits().pays, kind == "ygg");
+        assert_eq!(adapter.traits().pays, !["sh", "command"].contains(&kind));
         assert_eq!(adapter.program().is_none(), kind == "command");
     }
 }

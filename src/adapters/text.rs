@@ -6,6 +6,13 @@
 /// terminal, and small enough to be kept for every agent.
 pub(crate) const LINE_CHARS: usize = 400;
 
+/// Most characters of an id, a name or a role.
+pub(super) const NAME_CHARS: usize = 200;
+
+/// Most of an answer that is kept, in bytes. All of it stays in the agent's output file; a hundred agents with answers
+/// of this size still fit into memory.
+pub(super) const ANSWER_BYTES: usize = 256 * 1024;
+
 /// Stands at the place where a text was cut.
 const CUT: char = '…';
 

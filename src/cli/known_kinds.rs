@@ -18,7 +18,12 @@ pub(crate) fn with_kinds<T>(ask: impl FnOnce(&Kinds<'_>) -> T) -> T {
         traits: &|kind| adapters::adapter(kind).map(adapters::Adapter::traits),
         check: &|task| {
             // Where it will run does not matter for what a kind can do; a path of the longest form finds all refusals.
-            let place = Place { task_file: task.root.join("task"), mesh: None, token: None };
+            let place = Place {
+                task_file: task.root.join("task"),
+                report: task.root.join("report.json"),
+                mesh: None,
+                token: None,
+            };
             match adapters::adapter(&task.kind) {
                 Some(adapter) => adapter
                     .invocation(task, &place)

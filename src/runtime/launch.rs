@@ -124,8 +124,12 @@ fn launch(common: &Common, order: &Order) -> Result<Launched, Refused> {
         why: format!("could not {what}: {error}"),
         passes: is_want(&error),
     };
-    let place =
-        Place { task_file: dir.task(), mesh: common.mesh.clone(), token: order.token.clone() };
+    let place = Place {
+        task_file: dir.task(),
+        report: dir.report(),
+        mesh: common.mesh.clone(),
+        token: order.token.clone(),
+    };
     let adapter = adapters::adapter(&order.task.kind)
         .ok_or_else(|| format!("the agent kind {} is not known to this Fleet", order.task.kind))?;
     let invocation =

@@ -16,8 +16,8 @@ impl Host {
     pub(super) fn follow(&mut self, id: AgentId, is_adopted: bool) {
         let dir = self.agent_dir(id);
         if let Some((reader, offset)) = reader(&self.fleet, &dir, id) {
-            let (out, err) = (dir.out(), dir.err());
-            self.scan.follow(Follow { id, out, err, offset, reader, is_adopted });
+            let (out, err, report) = (dir.out(), dir.err(), dir.report());
+            self.scan.follow(Follow { id, out, err, report, offset, reader, is_adopted });
         }
     }
 }
@@ -26,7 +26,7 @@ impl Host {
 /// fleet grows with it; to the very end if the agent has `ended`. Nothing starts because of it.
 pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: AgentId, ended: bool) {
     let Some((reader, offset)) = reader(fleet, dir, id) else { return };
-    let mut scanner = Scanner::new(dir.out(), dir.err(), offset, reader);
+    let mut scanner = Scanner::new(dir.out(), dir.err(), offset, reader).with_report(dir.report());
     let code = fleet.exit_code(id);
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut facts = Vec::new();
@@ -46,21 +46,26 @@ pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: Agent
 }
 
 fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineReader>, u64)> {
-    let adapter = adapters::adapter(&fleet.task(id)?.kind)?;
+    let task = fleet.task(id)?;
+    let adapter = adapters::adapter(&task.kind)?;
     let work = fleet.work(id)?;
-    let token = fleet.options().strict_protocol.then(|| token(dir));
+    let is_strict = fleet.options().strict_protocol;
+    // The program of a model says in its command line what its output may not: which model, which session.
+    let spec = (is_strict || task.traits.pays).then(|| spec(dir)).flatten();
+    let (argv, env) = spec.map(|spec| (spec.argv, spec.env)).unwrap_or_default();
+    // A reader that cannot find the token believes nothing.
+    let token = is_strict.then(|| env.get("FLEET_TOKEN").cloned().unwrap_or_default());
     let seen = Seen {
         steps: work.steps > 0,
         smokes: work.smokes_green > 0 || work.smokes_red > 0,
         result: work.result.is_some(),
     };
-    let start = ReaderStart { token, seen, notes: work.notes.clone(), prices: Arc::default() };
+    let start =
+        ReaderStart { token, seen, notes: work.notes.clone(), prices: Arc::default(), argv };
     Some((adapter.reader(start), work.offset))
 }
 
-/// Returns the token that an agent was given; a reader that cannot find it believes nothing.
-fn token(dir: &AgentDir) -> String {
-    let spec: Option<Spec> =
-        std::fs::read(dir.spec()).ok().and_then(|json| serde_json::from_slice(&json).ok());
-    spec.and_then(|mut spec| spec.env.remove("FLEET_TOKEN")).unwrap_or_default()
+/// Returns what an agent was started with; `None` if that cannot be read.
+fn spec(dir: &AgentDir) -> Option<Spec> {
+    std::fs::read(dir.spec()).ok().and_then(|json| serde_json::from_slice(&json).ok())
 }

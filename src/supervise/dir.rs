@@ -57,6 +57,11 @@ impl AgentDir {
         self.path.join("transcript.log")
     }
 
+    /// Returns the path of the report that some programs are told to write at their end.
+    pub fn report(&self) -> PathBuf {
+        self.path.join("report.json")
+    }
+
     /// Returns the path of the lock that is held while the shim lives.
     pub fn alive(&self) -> PathBuf {
         self.path.join("alive")

@@ -23,7 +23,12 @@ fn task(kind: &str, text: &str, root: &Path, command: &[&str]) -> Task {
 fn run(task: &Task, folder: &Path, token: Option<&str>) -> (Vec<Fact>, Tails) {
     let adapter = adapter(&task.kind).unwrap();
     let token = token.map(str::to_owned);
-    let place = Place { task_file: folder.join("task"), mesh: None, token: token.clone() };
+    let place = Place {
+        task_file: folder.join("task"),
+        report: folder.join("report.json"),
+        mesh: None,
+        token: token.clone(),
+    };
     let invocation = adapter.invocation(task, &place).unwrap();
     fs::write(&place.task_file, &invocation.task_text).unwrap();
     let (out, err) = (folder.join("out"), folder.join("err"));

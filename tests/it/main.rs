@@ -20,6 +20,8 @@ mod readme;
 #[cfg(test)]
 mod real_ygg;
 #[cfg(test)]
+mod recordings;
+#[cfg(test)]
 mod run_basics;
 #[cfg(test)]
 mod run_doors;
@@ -29,6 +31,8 @@ mod run_ends;
 mod run_money;
 #[cfg(test)]
 mod run_prompt;
+#[cfg(test)]
+mod run_recorded;
 #[cfg(test)]
 mod run_recovery;
 #[cfg(test)]

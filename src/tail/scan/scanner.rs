@@ -20,6 +20,8 @@ const LINE_BYTES: u64 = 1 << 20;
 const CLOSING_BYTES: u64 = 8 << 20;
 /// How far back the last line is looked for where no closing object is, in bytes.
 const LAST_LINE_BYTES: u64 = 256 * 1024;
+/// Most bytes of a report; a longer one is not whole, and so not understood.
+const REPORT_BYTES: u64 = 1 << 20;
 /// A turn ends early with so many facts, so that a flood of tiny lines cannot fill the memory.
 const FACTS_PER_TURN: usize = 4096;
 
@@ -59,6 +61,8 @@ pub struct Scanner {
     out_size: u64,
     err_size: u64,
     unreadable: Option<String>,
+    /// What some programs write at their end.
+    report: Option<PathBuf>,
     /// What the reader has noted last.
     notes: Option<String>,
 }
@@ -86,8 +90,16 @@ impl Scanner {
             out_size: offset,
             err_size: 0,
             unreadable: None,
+            report: None,
             notes: None,
         }
+    }
+
+    /// Names the file in which the agent's program may leave a report of its end.
+    #[must_use]
+    pub fn with_report(mut self, report: PathBuf) -> Self {
+        self.report = Some(report);
+        self
     }
 
     /// Returns how many bytes of `out` are accounted for by the facts so far: all before the unfinished line.
@@ -146,7 +158,8 @@ impl Scanner {
                 Vec::new()
             }
         };
-        self.reader.ended(Ended { err: &err, code }, facts);
+        let report = self.read_report();
+        self.reader.ended(Ended { err: &err, report: &report, code }, facts);
         let err_line = last_line(&err, |_| true);
         Tails {
             out_line,
@@ -155,6 +168,19 @@ impl Scanner {
             err_bytes: self.err_size,
             unreadable: self.unreadable.clone(),
         }
+    }
+
+    /// Returns what the program has reported at its end; of one that is there and cannot be read that is noted.
+    fn read_report(&mut self) -> Vec<u8> {
+        let Some(report) = &self.report else { return Vec::new() };
+        let read = files::size(report).and_then(|size| match size {
+            0 => Ok(Vec::new()),
+            size => files::read_end(report, size, REPORT_BYTES),
+        });
+        read.unwrap_or_else(|error| {
+            self.unreadable = Some(format!("could not read {}: {error}", report.display()));
+            Vec::new()
+        })
     }
 
     /// Tells what the reader has noted, if that is new.

@@ -48,6 +48,7 @@ impl Files {
             id,
             out: self.out(),
             err: self.err(),
+            report: self.folder.path().join("report.json"),
             offset: 0,
             reader: reader(kind),
             is_adopted: false,

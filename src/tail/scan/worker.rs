@@ -35,6 +35,8 @@ pub struct Follow {
     pub out: PathBuf,
     /// Its standard error.
     pub err: PathBuf,
+    /// Where its program may leave a report at its end.
+    pub report: PathBuf,
     /// Bytes of `out` that are accounted for already.
     pub offset: u64,
     /// Reads its lines.
@@ -231,8 +233,8 @@ impl<N: FnMut(News)> Worker<N> {
         for id in orders.forget {
             self.agents.remove(&id);
         }
-        for Follow { id, out, err, offset, reader, is_adopted } in orders.follow {
-            let mut scanner = Scanner::new(out, err, offset, reader);
+        for Follow { id, out, err, report, offset, reader, is_adopted } in orders.follow {
+            let mut scanner = Scanner::new(out, err, offset, reader).with_report(report);
             if is_adopted {
                 let _ = scanner.look();
             }

@@ -1,0 +1,124 @@
+//! The kind `claude`: `claude -p` with its stream of JSON lines.
+//!
+//! What may go here: its arguments. What may not: how its lines are read.
+
+mod ending;
+mod reader;
+mod totals;
+
+use crate::core::{KindTraits, NanoUsd, Task};
+
+use super::causes::Named;
+use super::invocation::{self, Choice, Place, refuse_extra, refuse_unknown};
+use super::messages::Editing;
+use super::{Adapter, Input, Invocation, LineReader, ReaderStart, Refusal, command};
+
+use reader::Reader;
+
+/// What messages for people name.
+const NAMED: Named =
+    Named { program: "claude", login: "run claude and log in, or set ANTHROPIC_API_KEY" };
+
+/// Its tools that change files.
+const EDITING: Editing = Editing {
+    tools: &["Edit", "Write", "MultiEdit", "NotebookEdit"],
+    paths: &["file_path", "notebook_path"],
+};
+
+/// All that a task may use that may not write; its shell can write whatever its mode is, so it is not among them.
+const READING_TOOLS: [&str; 3] = ["Read", "Glob", "Grep"];
+
+/// What the web needs.
+const WEB_TOOLS: [&str; 2] = ["WebFetch", "WebSearch"];
+
+/// Variables that keep it from updating itself and from talking to anybody but the model.
+const QUIET: [&str; 3] =
+    ["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY"];
+
+/// The kind.
+pub(super) struct Claude;
+
+impl Adapter for Claude {
+    fn kind(&self) -> &'static str {
+        "claude"
+    }
+
+    fn traits(&self) -> KindTraits {
+        KindTraits { prompt: true, pays: true, must_answer: true }
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("claude")
+    }
+
+    fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal> {
+        if let Some(given) = &task.command {
+            return command::explicit(given, task, place);
+        }
+        let known = [
+            Choice::Model,
+            Choice::MaxSteps,
+            Choice::ReadOnly,
+            Choice::AllowShell,
+            Choice::AllowWeb,
+            Choice::Context,
+        ];
+        refuse_unknown(task, &known, "choose with --model what answers")?;
+        let ours = ["--output-format", "--input-format", "--include-partial-messages"];
+        refuse_extra(task, &ours)?;
+        if task.read_only && task.allow_shell {
+            return Err(Refusal::new(
+                "claude's shell can write files: leave out --read-only or --allow-shell",
+            ));
+        }
+        let argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"];
+        let mut argv: Vec<String> = argv.map(str::to_owned).into();
+        // Without these, nothing tells how much an answer costs before the whole run is over.
+        argv.push("--include-partial-messages".to_owned());
+        argv.extend(permissions(task));
+        let turns = task.max_steps.map(|steps| steps.to_string());
+        let budget = task.budget.filter(|budget| *budget > NanoUsd::ZERO).map(NanoUsd::to_exact);
+        let valued =
+            [("--model", task.model.clone()), ("--max-turns", turns), ("--max-budget-usd", budget)];
+        for (flag, value) in valued {
+            argv.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
+        }
+        argv.extend(task.extra.iter().cloned());
+        let text = invocation::prompt(task);
+        let mut invocation = invocation::assemble(task, place, text, argv)?;
+        invocation.env.extend(QUIET.map(|name| (name.to_owned(), "1".to_owned())));
+        invocation.input = Input::Task;
+        // It ends with its totals then, and with nothing at any other signal.
+        invocation.ask_signal = "SIGINT";
+        Ok(invocation)
+    }
+
+    fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
+        Box::new(Reader::new(start))
+    }
+}
+
+/// Returns the arguments for what the task may do. A list is one argument with an equals sign: the program would take
+/// whatever follows for a part of it.
+fn permissions(task: &Task) -> Vec<String> {
+    let web = WEB_TOOLS.iter().filter(|_| task.allow_web);
+    let mut allowed: Vec<&str> = Vec::new();
+    let mut arguments = Vec::new();
+    if task.read_only {
+        let tools: Vec<&str> = READING_TOOLS.iter().chain(web.clone()).copied().collect();
+        arguments.push(format!("--tools={}", tools.join(",")));
+        // Tools of other servers could write as well.
+        arguments.push("--strict-mcp-config".to_owned());
+    } else {
+        arguments.extend(["--permission-mode", "acceptEdits"].map(str::to_owned));
+        allowed.extend(task.allow_shell.then_some("Bash"));
+    }
+    allowed.extend(web);
+    if !allowed.is_empty() {
+        arguments.push(format!("--allowedTools={}", allowed.join(",")));
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,374 @@
+//! The kind `codex`: `codex exec --json`, which prints one event a line and the totals of its thread at the end.
+//!
+//! What may go here: its arguments and its events. What may not: what readers of event streams share.
+
+use serde_json::value::RawValue;
+
+use crate::core::{ExitReason, Fact, KindTraits, Retry, SessionTotal, Task, Usage};
+
+use super::causes::{self, Named};
+use super::event_stream::{
+    Told, brief, inner, push_text, reason_of, session, summary, text_of, unwrap_error,
+};
+use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::json::{self, Fields};
+use super::text::{LINE_CHARS, one_line};
+use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+
+/// What its sentences name.
+const NAMED: Named = Named {
+    program: "codex",
+    login: "run codex login, or set the variable that holds the key of its model provider",
+};
+/// What an attempt that is made again begins with.
+const RECONNECTING: &str = "Reconnecting... ";
+/// What the message of a stream that was cut begins with; why stands behind it.
+const DISCONNECTED: &str = "stream disconnected before completion: ";
+/// How its commands begin where they are one text.
+const SHELLS: [&str; 4] = ["/bin/bash -lc ", "bash -lc ", "/usr/bin/bash -lc ", "/bin/sh -c "];
+/// Texts since the last tool call by which one that is told again is known.
+const TEXTS: usize = 64;
+/// Files of one change that are looked at; a change of more is a generated one.
+const CHANGES: usize = 10_000;
+
+/// The kind.
+pub(super) struct Codex;
+
+impl Adapter for Codex {
+    fn kind(&self) -> &'static str {
+        "codex"
+    }
+
+    fn traits(&self) -> KindTraits {
+        KindTraits { prompt: true, pays: true, must_answer: true }
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("codex")
+    }
+
+    /// Its commands always run inside its sandbox: without `--read-only` they may write in the folder, and
+    /// `--allow-shell` adds nothing to that.
+    fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal> {
+        if let Some(given) = &task.command {
+            return command::explicit(given, task, place);
+        }
+        let known = [
+            Choice::Model,
+            Choice::ReadOnly,
+            Choice::AllowShell,
+            Choice::AllowWeb,
+            Choice::Context,
+        ];
+        refuse_unknown(
+            task,
+            &known,
+            "choose the model with --model, and set limits with --budget or --timeout",
+        )?;
+        invocation::refuse_extra(task, &["--json", "-s", "--sandbox"])?;
+        let sandbox = if task.read_only { "read-only" } else { "workspace-write" };
+        let search = if task.allow_web { "live" } else { "disabled" };
+        let mut argv: Vec<String> =
+            ["codex", "exec", "--json", "--skip-git-repo-check", "-s", sandbox]
+                .map(str::to_owned)
+                .into();
+        let mut set = |setting: String| argv.extend(["-c".to_owned(), setting]);
+        set(format!("web_search=\"{search}\""));
+        set(format!("sandbox_workspace_write.network_access={}", task.allow_web));
+        set("analytics.enabled=false".to_owned());
+        set("check_for_update_on_startup=false".to_owned());
+        if let Some(model) = &task.model {
+            argv.extend(["-m".to_owned(), model.clone()]);
+        }
+        argv.extend(task.extra.iter().cloned());
+        argv.push("-".to_owned());
+        let text = invocation::prompt(task);
+        let invocation = invocation::assemble(task, place, text, argv)?;
+        Ok(Invocation { input: Input::Task, ..invocation })
+    }
+
+    fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
+        Box::new(Reader {
+            told: Told::resume(&start),
+            model: start.option(&["-m", "--model"]).map(str::to_owned),
+            shown: Vec::new(),
+            may_repeat: false,
+            start,
+        })
+    }
+}
+
+struct Reader {
+    start: ReaderStart,
+    told: Told,
+    /// The model that was asked for; the stream names none.
+    model: Option<String>,
+    /// Texts since the last tool call.
+    shown: Vec<String>,
+    /// An attempt is made again, and what was shown may come once more.
+    may_repeat: bool,
+}
+
+impl LineReader for Reader {
+    fn reads_lines(&self) -> bool {
+        true
+    }
+
+    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        match self.read(line, facts) {
+            Some(()) => self.told.hear(),
+            None => facts.push(Fact::Unknown),
+        }
+    }
+
+    fn reads_closing(&self) -> bool {
+        !self.told.has_events()
+    }
+
+    fn closing(&mut self, closing: Closing<'_>, _facts: &mut Vec<Fact>) -> Option<usize> {
+        self.told.take_plain(closing.bytes);
+        None
+    }
+
+    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
+        facts.extend(self.told.unfinished(NAMED, end));
+    }
+
+    fn notes(&self) -> Option<String> {
+        self.told.notes()
+    }
+
+    fn is_text(&self, line: &[u8]) -> bool {
+        !line.starts_with(b"{")
+    }
+}
+
+impl Reader {
+    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
+    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+        let wanted = ["type", "thread_id", "item", "usage", "message", "error"];
+        let mut fields = Fields::parse(line, &wanted)?;
+        match fields.text("type")?.as_str() {
+            "thread.started" => {
+                facts.extend(session(fields.text("thread_id")));
+                facts.extend(self.model.clone().map(Fact::Model));
+            }
+            "item.started" => self.item(&fields.raw("item")?, false, facts)?,
+            "item.completed" => self.item(&fields.raw("item")?, true, facts)?,
+            "error" => self.error(&fields.text("message")?, facts),
+            "turn.completed" => {
+                let done = self.told.done(ExitReason::Completed);
+                facts.push(done);
+                facts.push(self.total(&fields.raw("usage")?)?);
+            }
+            "turn.failed" => {
+                let mut error = inner(&mut fields, "error", &["message"])?;
+                let message = error.text("message").unwrap_or_default();
+                let (reason, message) = reason(&message);
+                if self.told.fail(reason, &message) {
+                    push_text("error", &message, facts);
+                }
+                facts.push(self.told.given_up(reason, NAMED, &message));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Reads the tokens of the thread, earlier runs of it included. Cached input is a part of its input, thinking a part
+    /// of its output.
+    fn total(&self, raw: &RawValue) -> Option<Fact> {
+        let wanted =
+            ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"];
+        let mut fields = Fields::parse(raw.get().as_bytes(), &wanted)?;
+        let input = fields.count("input_tokens")?;
+        let output = fields.count("output_tokens")?;
+        let cache_read = fields.count("cached_input_tokens").unwrap_or_default();
+        let cache_write = fields.count("cache_write_input_tokens").unwrap_or_default();
+        let input = input.checked_sub(cache_read)?.checked_sub(cache_write)?;
+        if fields.is_flawed() {
+            return None;
+        }
+        let usage = Usage { input, cache_read, cache_write, output, ..Usage::default() };
+        let prices = &self.start.prices;
+        let estimate = self
+            .model
+            .as_deref()
+            .and_then(|model| prices.estimate_sum(Some("openai"), model, &usage));
+        Some(Fact::SessionTotal(SessionTotal { usage: Usage { estimate, ..usage } }))
+    }
+
+    /// Reads an error, which mostly is not the end.
+    fn error(&mut self, message: &str, facts: &mut Vec<Fact>) {
+        let Some(attempt) = message.strip_prefix(RECONNECTING) else {
+            let (reason, message) = reason(message);
+            self.told.fail(reason, &message);
+            push_text("error", &message, facts);
+            return;
+        };
+        let (count, cause) = attempt.split_once(" (").unwrap_or((attempt, ""));
+        let cause = cause.strip_suffix(')').unwrap_or(cause);
+        let (attempt, most) = count.split_once('/').unwrap_or_default();
+        let (why, cause) = reason(cause);
+        self.told.fail(why, &cause);
+        self.may_repeat = true;
+        facts.push(Fact::Retry(Retry {
+            attempt: attempt.trim().parse().ok(),
+            most: most.trim().parse().ok(),
+            cause: brief(status(&cause), cause.trim_start_matches(DISCONNECTED)),
+        }));
+    }
+
+    fn item(&mut self, raw: &RawValue, is_over: bool, facts: &mut Vec<Fact>) -> Option<()> {
+        let wanted = [
+            "id",
+            "type",
+            "text",
+            "message",
+            "command",
+            "aggregated_output",
+            "exit_code",
+            "status",
+            "changes",
+            "server",
+            "tool",
+            "arguments",
+            "query",
+            "error",
+        ];
+        let mut fields = Fields::parse(raw.get().as_bytes(), &wanted)?;
+        let kind = fields.text("type")?;
+        match kind.as_str() {
+            "agent_message" | "reasoning" if is_over => {
+                self.text(&kind, fields.text("text")?, facts);
+            }
+            // A warning or an error that the work goes on after.
+            "error" if is_over => push_text("system", &fields.text("message")?, facts),
+            "command_execution" => {
+                let text = command_text(&fields.raw("command")?);
+                self.step(&kind, text, &mut fields, is_over, facts)?;
+            }
+            "file_change" => self.file_change(&mut fields, is_over, facts)?,
+            "mcp_tool_call" => {
+                let server = fields.text("server").unwrap_or_default();
+                let tool = format!("{server}.{}", fields.text("tool").unwrap_or_default());
+                let text = summary(fields.raw("arguments").as_deref());
+                self.step(tool.trim_matches('.'), text, &mut fields, is_over, facts)?;
+            }
+            "web_search" => {
+                let text = one_line(&fields.text("query").unwrap_or_default(), LINE_CHARS);
+                self.step(&kind, text, &mut fields, is_over, facts)?;
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn text(&mut self, kind: &str, text: String, facts: &mut Vec<Fact>) {
+        let is_repeated = self.may_repeat && self.shown.contains(&text);
+        if self.shown.len() < TEXTS && !is_repeated {
+            self.shown.push(text.clone());
+        }
+        let mut told = Vec::new();
+        if kind == "reasoning" {
+            push_text("thinking", &text, &mut told);
+        } else {
+            self.told.say(text, &mut told);
+        }
+        if !is_repeated {
+            self.told.go_on();
+            facts.append(&mut told);
+        }
+    }
+
+    fn step(
+        &mut self,
+        tool: &str,
+        text: String,
+        fields: &mut Fields,
+        is_over: bool,
+        facts: &mut Vec<Fact>,
+    ) -> Option<()> {
+        let id = fields.text("id")?;
+        self.shown.clear();
+        self.may_repeat = false;
+        if !is_over {
+            self.told.begin(&id, tool, text, facts);
+            return Some(());
+        }
+        let status = fields.text("status").unwrap_or_default();
+        let has_failed = matches!(status.as_str(), "failed" | "declined")
+            || fields.raw("exit_code").is_some_and(|code| code.get() != "0")
+            || fields.raw("error").is_some();
+        let denied = Fact::Denied { tool: tool.to_owned(), text: text.clone() };
+        if self.told.end(&id, tool, text, has_failed, facts) {
+            facts.extend((status == "declined").then_some(denied));
+            push_text("result", &fields.text("aggregated_output").unwrap_or_default(), facts);
+        }
+        Some(())
+    }
+
+    fn file_change(
+        &mut self,
+        fields: &mut Fields,
+        is_over: bool,
+        facts: &mut Vec<Fact>,
+    ) -> Option<()> {
+        let mut paths = Vec::new();
+        json::for_each_item(&fields.raw("changes")?, CHANGES, |change| {
+            let change = Fields::parse(change.get().as_bytes(), &["path"]);
+            paths.extend(change.and_then(|mut change| change.text("path")));
+        })?;
+        let text = one_line(&paths.join(" "), LINE_CHARS);
+        let status = fields.text("status");
+        let is_done = is_over && status.as_deref() == Some("completed");
+        let has_failed = is_over && !is_done;
+        let id = fields.text("id")?;
+        if is_done {
+            for path in paths {
+                self.told.change(path);
+            }
+        }
+        if is_over {
+            self.told.end(&id, "file_change", text, has_failed, facts);
+        } else {
+            self.told.begin(&id, "file_change", text, facts);
+        }
+        Some(())
+    }
+}
+
+/// Returns what a command line does, without the shell that it is given to.
+fn command_text(raw: &RawValue) -> String {
+    let whole = text_of(raw);
+    let inner = SHELLS.iter().find_map(|shell| whole.strip_prefix(shell));
+    let unquoted = inner.and_then(|text| text.strip_prefix('\'')?.strip_suffix('\''));
+    let shown = match unquoted {
+        // A quote inside is written in a way that only a shell reads.
+        Some(text) if !text.contains('\'') => text,
+        Some(_) | None => inner.unwrap_or(&whole),
+    };
+    one_line(shown, LINE_CHARS)
+}
+
+/// Returns why something failed and the message without its wrapping.
+fn reason(message: &str) -> (ExitReason, String) {
+    let (coded, message) = unwrap_error(message);
+    let status = status(&message).or(coded);
+    let reason = match message.strip_prefix(DISCONNECTED) {
+        Some(why) => causes::by_words(why).unwrap_or(ExitReason::Network),
+        None => reason_of(status, &message),
+    };
+    (reason, message)
+}
+
+/// Returns the status in a message: `unexpected status 401 …`, `last status: 429 …`.
+fn status(message: &str) -> Option<u64> {
+    let (_, after) = message.split_once("status")?;
+    let digits: String =
+        after.trim_start_matches([':', ' ']).chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|status| (400..600).contains(status))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What is shown of an event: texts for the transcript, and what a call does on one line.
+//!
+//! What may go here: choosing and cutting of what a person sees. What may not: what an event means.
+
+use serde_json::value::RawValue;
+
+use crate::adapters::json::{self, Fields};
+use crate::adapters::text::{cut, one_line};
+use crate::core::Fact;
+
+use super::NAME_CHARS;
+
+/// Most of one text for the transcript, in bytes.
+pub(super) const TEXT_BYTES: usize = 64 * 1024;
+/// Most characters of what a call does.
+const CALL_CHARS: usize = 200;
+/// Most bytes of a call's input that are looked at, where none of its fields says what it does.
+const INPUT_BYTES: usize = 2000;
+
+/// Fields of a call's input by which a person knows what it does; the first that is there is shown.
+const SAYING: [&str; 14] = [
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "dir_path",
+    "url",
+    "query",
+    "pattern",
+    "description",
+    "prompt",
+    "skill",
+    "name",
+];
+
+/// Adds a text for the transcript, unless it is blank.
+pub(in crate::adapters) fn push_text(role: &str, text: &str, facts: &mut Vec<Fact>) {
+    if text.trim().is_empty() {
+        return;
+    }
+    let end = text.floor_char_boundary(TEXT_BYTES + 4);
+    let (text, _) = cut(text.get(..end).unwrap_or_default().to_owned(), TEXT_BYTES);
+    facts.push(Fact::Text { role: role.to_owned(), text });
+}
+
+/// Returns the id of a session, if it is one.
+pub(in crate::adapters) fn session(id: Option<String>) -> Option<Fact> {
+    id.map(|id| one_line(&id, NAME_CHARS)).filter(|id| !id.is_empty()).map(Fact::Session)
+}
+
+/// Returns what a call does, on one line: the field of its input that a person would look at, else the input as it is.
+pub(in crate::adapters) fn summary(input: Option<&RawValue>) -> String {
+    let Some(input) = input else { return String::new() };
+    if let Some(text) = json::text(input) {
+        return one_line(&text, CALL_CHARS);
+    }
+    if let Some(mut fields) = Fields::parse(input.get().as_bytes(), &SAYING) {
+        let said = SAYING.iter().find_map(|name| fields.text(name));
+        if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
+            return one_line(&said, CALL_CHARS);
+        }
+    }
+    let raw = input.get();
+    let end = raw.floor_char_boundary(INPUT_BYTES);
+    let shown = raw.get(..end).unwrap_or_default();
+    if matches!(shown, "{}" | "null") { String::new() } else { one_line(shown, CALL_CHARS) }
+}
+
+/// Returns a text, or the JSON of what is none.
+pub(in crate::adapters) fn text_of(raw: &RawValue) -> String {
+    json::text(raw).unwrap_or_else(|| raw.get().to_owned())
+}

@@ -1,0 +1,342 @@
+//! The kind `gemini`: `gemini -o stream-json`, which prints texts in pieces and its numbers at the end.
+//!
+//! What may go here: its arguments and its events. What may not: what readers of event streams share.
+
+use serde_json::value::RawValue;
+
+use crate::core::{ExitReason, Fact, KindTraits, Task, Usage};
+
+use super::causes::{self, Named};
+use super::event_stream::{
+    Told, error_line, inner, push_text, reason_of, session, summary, unwrap_error,
+};
+use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::json::{self, Fields};
+use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+
+/// What its sentences name.
+const NAMED: Named =
+    Named { program: "gemini", login: "run gemini and log in, or set GEMINI_API_KEY" };
+/// Tools that change the file that their input names.
+const EDITING: [&str; 2] = ["write_file", "replace"];
+/// How the warning begins after which it stops and calls that a success.
+const LOOP: &str = "Loop detected";
+/// What the output of a call says that somebody would have to allow.
+const UNCONFIRMED: &str = "requires user confirmation";
+/// Fields of its numbers.
+const NUMBERS: [&str; 4] = ["total_tokens", "input_tokens", "output_tokens", "cached"];
+/// Models whose numbers are looked at; it uses two or three.
+const MODELS: usize = 32;
+
+/// The kind.
+pub(super) struct Gemini;
+
+impl Adapter for Gemini {
+    fn kind(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn traits(&self) -> KindTraits {
+        KindTraits { prompt: true, pays: true, must_answer: true }
+    }
+
+    fn program(&self) -> Option<&'static str> {
+        Some("gemini")
+    }
+
+    fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal> {
+        if let Some(given) = &task.command {
+            return command::explicit(given, task, place);
+        }
+        let known = [
+            Choice::Model,
+            Choice::ReadOnly,
+            Choice::AllowShell,
+            Choice::AllowWeb,
+            Choice::Context,
+        ];
+        refuse_unknown(
+            task,
+            &known,
+            "choose the model with --model, and set limits with --budget or --timeout (turns: model.maxSessionTurns in its settings)",
+        )?;
+        invocation::refuse_shell_that_writes(task)?;
+        invocation::refuse_extra(task, &["-o", "--output-format", "-i", "--acp"])?;
+        let mode = if task.read_only { "plan" } else { "auto_edit" };
+        let mut argv: Vec<String> =
+            ["gemini", "-o", "stream-json", "--skip-trust", "--approval-mode", mode]
+                .map(str::to_owned)
+                .into();
+        let tools = [
+            ("run_shell_command", task.allow_shell),
+            ("web_fetch", task.allow_web),
+            ("google_web_search", task.allow_web),
+        ];
+        for (tool, _) in tools.into_iter().filter(|(_, allowed)| *allowed) {
+            argv.extend(["--allowed-tools".to_owned(), tool.to_owned()]);
+        }
+        if let Some(model) = &task.model {
+            argv.extend(["-m".to_owned(), model.clone()]);
+        }
+        argv.extend(task.extra.iter().cloned());
+        let text = invocation::prompt(task);
+        let mut invocation = invocation::assemble(task, place, text, argv)?;
+        invocation.input = Input::Task;
+        // With its second process a signal to the first does nothing.
+        invocation.env.insert("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned());
+        invocation.env.insert("GEMINI_TELEMETRY_ENABLED".to_owned(), "false".to_owned());
+        Ok(invocation)
+    }
+
+    fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
+        Box::new(Reader { told: Told::resume(&start), start, is_looping: false })
+    }
+}
+
+struct Reader {
+    start: ReaderStart,
+    told: Told,
+    /// It has stopped itself since it went round in a circle.
+    is_looping: bool,
+}
+
+impl LineReader for Reader {
+    fn reads_lines(&self) -> bool {
+        true
+    }
+
+    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        match self.read(line, facts) {
+            Some(()) => self.told.hear(),
+            None => facts.push(Fact::Unknown),
+        }
+    }
+
+    fn reads_closing(&self) -> bool {
+        !self.told.has_events()
+    }
+
+    fn closing(&mut self, closing: Closing<'_>, facts: &mut Vec<Fact>) -> Option<usize> {
+        // With `-o json` it prints one object.
+        let whole = Fields::parse(closing.bytes, &["response"]);
+        match whole.and_then(|mut fields| fields.text("response")) {
+            Some(answer) => {
+                self.told.say(answer, facts);
+                facts.push(self.told.done(ExitReason::Completed));
+            }
+            None => self.told.take_plain(closing.bytes),
+        }
+        None
+    }
+
+    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
+        self.told.close(facts);
+        if let (None, Some(reason)) = (self.told.failure(), end.code.and_then(by_code)) {
+            self.told.fail(reason, &last_words(end.err));
+        }
+        facts.extend(self.told.unfinished(NAMED, end));
+    }
+
+    fn notes(&self) -> Option<String> {
+        self.told.notes()
+    }
+
+    fn is_text(&self, line: &[u8]) -> bool {
+        !line.starts_with(b"{")
+    }
+}
+
+impl Reader {
+    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
+    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+        let wanted = [
+            "type",
+            "session_id",
+            "model",
+            "role",
+            "content",
+            "delta",
+            "tool_name",
+            "tool_id",
+            "parameters",
+            "status",
+            "output",
+            "error",
+            "severity",
+            "message",
+            "stats",
+        ];
+        let mut fields = Fields::parse(line, &wanted)?;
+        match fields.text("type")?.as_str() {
+            "init" => {
+                facts.extend(session(fields.text("session_id")));
+                facts.extend(fields.text("model").map(Fact::Model));
+            }
+            "message" => self.message(&mut fields, facts)?,
+            "tool_use" => {
+                let input = fields.raw("parameters");
+                let (id, tool) = (fields.text("tool_id")?, fields.text("tool_name")?);
+                self.told.begin(&id, &tool, summary(input.as_deref()), facts);
+                if EDITING.contains(&tool.as_str()) {
+                    self.told.will_change(&id, file_of(input.as_deref()));
+                }
+            }
+            "tool_result" => self.tool_result(&mut fields, facts)?,
+            "error" => {
+                let message = fields.text("message")?;
+                self.told.close(facts);
+                if fields.text("severity").as_deref() == Some("warning") {
+                    self.is_looping |= message.starts_with(LOOP);
+                    push_text("system", &message, facts);
+                } else {
+                    self.fail(None, &message, facts);
+                }
+            }
+            "result" => self.result(&mut fields, facts)?,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn message(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+        let content = fields.text("content")?;
+        if fields.text("role").as_deref() != Some("assistant") {
+            self.told.close(facts);
+            push_text("user", &content, facts);
+        } else if fields.flag("delta") == Some(true) {
+            self.told.add(&content);
+        } else {
+            self.told.say(content, facts);
+        }
+        Some(())
+    }
+
+    fn tool_result(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+        let id = fields.text("tool_id")?;
+        let has_failed = fields.text("status").as_deref() != Some("success");
+        let output = fields.text("output").unwrap_or_default();
+        let (tool, text) = self.told.call(&id);
+        if self.told.end(&id, "", String::new(), has_failed, facts) {
+            push_text("result", &output, facts);
+            let is_denied = has_failed && output.contains(UNCONFIRMED);
+            facts.extend(is_denied.then_some(Fact::Denied { tool, text }));
+        }
+        Some(())
+    }
+
+    /// Reads the last event. That it is there with `error` is a failure whatever the exit code, which may be 0.
+    fn result(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+        self.told.close(facts);
+        if fields.text("status").as_deref() == Some("success") {
+            let is_cut = self.is_looping;
+            let reason = if is_cut { ExitReason::MaxSteps } else { ExitReason::Completed };
+            facts.push(self.told.done(reason));
+        } else {
+            let error = inner(fields, "error", &["type", "message"]);
+            let (kind, message) = error.map_or_else(Default::default, |mut error| {
+                (error.text("type"), error.text("message").unwrap_or_default())
+            });
+            if kind.is_some() || !message.is_empty() || self.told.failure().is_none() {
+                self.fail(kind.as_deref(), &message, facts);
+            }
+            facts.extend(self.told.unfinished(NAMED, Ended { err: b"", report: b"", code: None }));
+        }
+        if let Some(stats) = fields.raw("stats") {
+            facts.extend(self.numbers(&stats)?);
+        }
+        Some(())
+    }
+
+    fn fail(&mut self, kind: Option<&str>, message: &str, facts: &mut Vec<Fact>) {
+        let bare = message.trim().strip_prefix("[API Error: ").and_then(|it| it.strip_suffix(']'));
+        let (status, message) = unwrap_error(bare.unwrap_or(message));
+        let reason = match kind {
+            Some("FatalTurnLimitedError") => ExitReason::MaxSteps,
+            Some("FatalAuthenticationError") => ExitReason::Auth,
+            _ => reason_of(status, &message),
+        };
+        if self.told.fail(reason, &message) {
+            push_text("error", &message, facts);
+        }
+    }
+
+    /// Reads the numbers of the run, model by model where they are told so: prices differ.
+    fn numbers(&self, stats: &RawValue) -> Option<Vec<Fact>> {
+        let mut all = Fields::parse(stats.get().as_bytes(), &["models"])?;
+        let whole = usage(stats)?;
+        let mut models = Vec::new();
+        if let Some(raw) = all.raw("models") {
+            json::for_each_field(&raw, MODELS, |name, numbers| {
+                models.push((name.to_owned(), usage(numbers)));
+            });
+        }
+        let sum = models
+            .iter()
+            .try_fold(Usage::default(), |sum, (_, usage)| Some(plus(&sum, usage.as_ref()?)));
+        if models.is_empty() || sum.as_ref() != Some(&whole) {
+            let model = self.start.option(&["-m", "--model"]).unwrap_or_default();
+            models = vec![(model.to_owned(), Some(whole))];
+        }
+        let facts = models.into_iter().filter_map(|(model, usage)| {
+            let usage = usage.filter(|usage| *usage != Usage::default())?;
+            let prices = &self.start.prices;
+            let estimate = prices.estimate_sum(Some("google"), &model, &usage);
+            let id = Some(format!("result {model}"));
+            Some(Fact::Usage { id, usage: Usage { estimate, ..usage } })
+        });
+        Some(facts.collect())
+    }
+}
+
+fn plus(one: &Usage, two: &Usage) -> Usage {
+    Usage {
+        input: one.input.saturating_add(two.input),
+        cache_read: one.cache_read.saturating_add(two.cache_read),
+        output: one.output.saturating_add(two.output),
+        ..Usage::default()
+    }
+}
+
+/// Reads one set of numbers. Input includes what was cached; thinking is in the total alone.
+fn usage(raw: &RawValue) -> Option<Usage> {
+    let mut fields = Fields::parse(raw.get().as_bytes(), &NUMBERS)?;
+    let prompt = fields.count("input_tokens")?;
+    let output = fields.count("output_tokens")?;
+    let cache_read = fields.count("cached").unwrap_or_default();
+    let total = fields.count("total_tokens");
+    if fields.is_flawed() {
+        return None;
+    }
+    let with_thinking = total.unwrap_or_default().saturating_sub(prompt);
+    let input = prompt.checked_sub(cache_read)?;
+    Some(Usage { input, cache_read, output: output.max(with_thinking), ..Usage::default() })
+}
+
+fn file_of(input: Option<&RawValue>) -> Option<String> {
+    Fields::parse(input?.get().as_bytes(), &["file_path"])?.text("file_path")
+}
+
+/// Returns why it ended with an exit code where its output does not say so. For an error of its service that is the
+/// status, of which a code keeps only the lower eight bits.
+fn by_code(code: i32) -> Option<ExitReason> {
+    match code {
+        41 => Some(ExitReason::Auth),
+        53 => Some(ExitReason::MaxSteps),
+        55 => Some(ExitReason::Permission),
+        144..=255 => causes::by_status(u64::try_from(code).ok()? + 256),
+        _ => None,
+    }
+}
+
+/// Returns the line of its standard error that says what is wrong, without the warnings that always are there.
+fn last_words(err: &[u8]) -> String {
+    const NOISE: [&[u8]; 5] =
+        [b"Warning:", b"YOLO mode", b"Approval mode", b"Ripgrep is not", b"[STARTUP]"];
+    let lines = err.split(|byte| *byte == b'\n');
+    let told = lines.filter(|line| !NOISE.iter().any(|noise| line.starts_with(noise)));
+    let told: Vec<&[u8]> = told.collect();
+    error_line(&told.join(&b'\n'))
+}
+
+#[cfg(test)]
+mod tests;
