@@ -6,7 +6,7 @@
 use crate::core::{KindTraits, Task};
 
 use super::invocation::{self, Place};
-use super::{Adapter, Invocation, LineReader, ProtocolReader, ReaderStart, Refusal};
+use super::{Adapter, FirstText, Invocation, LineReader, ProtocolReader, ReaderStart, Refusal};
 
 /// The kind.
 pub(super) struct Demo;
@@ -19,6 +19,11 @@ impl Adapter for Demo {
     /// It stands for an agent that takes prompts. It costs nothing, and what it says it has cost is recorded as well.
     fn traits(&self) -> KindTraits {
         KindTraits { prompt: true, pays: false, must_answer: false }
+    }
+
+    /// Lines of the protocol are shown in words there.
+    fn first_text(&self) -> FirstText {
+        FirstText::Out
     }
 
     fn program(&self) -> Option<&'static str> {

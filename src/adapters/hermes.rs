@@ -11,7 +11,9 @@ use super::causes::{self, Named};
 use super::invocation::{self, Choice, Place, refuse_unknown, utf8};
 use super::json::Fields;
 use super::text::{ANSWER_BYTES, LINE_CHARS, NAME_CHARS, cut, last_line, one_line};
-use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{
+    Adapter, Closing, Ended, FirstText, Invocation, LineReader, ReaderStart, Refusal, command,
+};
 
 const NAMED: Named =
     Named { program: "hermes", login: "run hermes setup, or hermes auth add, and retry" };
@@ -54,6 +56,11 @@ impl Adapter for Hermes {
 
     fn program(&self) -> Option<&'static str> {
         Some("hermes")
+    }
+
+    /// It prints its answer for people, and nothing else is known of it.
+    fn first_text(&self) -> FirstText {
+        FirstText::Out
     }
 
     fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal> {

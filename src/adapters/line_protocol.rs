@@ -84,7 +84,7 @@ fn fields_of(kind: &str) -> Option<&'static [&'static str]> {
             "cost_usd",
         ],
         "cost" => &["total_usd"],
-        "text" => &["role", "text"],
+        "text" => &["role", "text", "piece"],
         "smoke" => &["ok", "text"],
         "session" => &["id"],
         "result" => &closing_word::FIELDS,
@@ -131,6 +131,8 @@ impl LineReader for ProtocolReader {
                 | Fact::Denied { .. }
                 | Fact::Notes(_)
                 | Fact::Text { .. }
+                | Fact::Piece { .. }
+                | Fact::Transcript(_)
                 | Fact::Session(_)
                 | Fact::Unknown
                 | Fact::Skipped,
@@ -222,8 +224,12 @@ fn read_id(fields: &mut Fields) -> Option<String> {
 
 fn read_text(fields: &mut Fields) -> Option<Fact> {
     let role = fields.text("role").unwrap_or_default();
+    let role = one_line(&role, NAME_CHARS);
     let (text, _) = cut(fields.text("text")?, TEXT_BYTES);
-    Some(Fact::Text { role: one_line(&role, NAME_CHARS), text })
+    Some(match fields.flag("piece") {
+        Some(true) => Fact::Piece { role, text },
+        Some(false) | None => Fact::Text { role, text },
+    })
 }
 
 fn read_smoke(fields: &mut Fields) -> Fact {

@@ -21,6 +21,7 @@ mod object_search;
 mod opencode;
 mod prices;
 mod qwen;
+mod redact;
 mod sh;
 mod text;
 mod transcript_object;
@@ -32,9 +33,11 @@ use std::sync::Arc;
 use crate::core::{AgentKind, Fact, KindTraits, Task};
 
 pub use invocation::{Input, Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
+#[cfg(feature = "tui")]
 pub(crate) use line_protocol::MARK as PROTOCOL_MARK;
 pub use line_protocol::{ProtocolReader, Words, in_words};
 pub use prices::{Price, Prices};
+pub use redact::redact;
 pub use text::{last_error_line, one_line};
 pub use ygg::{DoOptions, TranscriptReader, do_command};
 
@@ -51,12 +54,27 @@ pub trait Adapter: Send + Sync {
     /// Returns the program that must be on the search path; `None` if the task itself names it.
     fn program(&self) -> Option<&'static str>;
 
+    /// Says which text of an agent tells a person most while it runs. What programs with a model print is meant for
+    /// programs, unless their adapter says otherwise.
+    fn first_text(&self) -> FirstText {
+        if self.traits().prompt { FirstText::Transcript } else { FirstText::Out }
+    }
+
     /// Returns the command line, the environment and the text of the task file for one task. A task that the kind
     /// cannot do as it was asked is refused with a sentence.
     fn invocation(&self, task: &Task, place: &Place) -> Result<Invocation, Refusal>;
 
     /// Makes a reader for the output of one agent.
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader>;
+}
+
+/// The text of an agent that is shown first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstText {
+    /// What it prints, as it is.
+    Out,
+    /// The account that is made of it.
+    Transcript,
 }
 
 /// What a reader has to know before it reads the first line.
@@ -187,6 +205,11 @@ pub fn task(kind: &str, text: &str, root: &Path) -> Result<Task, Refusal> {
             None => format!("there is no agent kind {kind}"),
         })),
     }
+}
+
+/// Says which text of an agent of a kind is shown first.
+pub fn first_text(kind: &AgentKind) -> FirstText {
+    adapter(kind).map_or(FirstText::Out, Adapter::first_text)
 }
 
 /// Returns the names of the kinds that are offered, in that order.

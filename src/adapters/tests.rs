@@ -300,3 +300,15 @@ fn the_token_of_a_strict_fleet_is_given_to_the_agent() {
     let strict = Place { token: Some("s3".to_owned()), ..place() };
     assert_eq!(invoke(&task("sh", "t"), &strict).unwrap().env.get("FLEET_TOKEN").unwrap(), "s3");
 }
+
+/// What programs with a model print is for programs, unless their adapter says that it is not.
+#[test]
+fn the_account_is_shown_first_of_what_is_printed_for_programs() {
+    let (account, out): (Vec<&str>, Vec<&str>) = known_kinds()
+        .partition(|kind| first_text(&AgentKind((*kind).to_owned())) == FirstText::Transcript);
+    assert_eq!(account, ["claude", "codex", "opencode", "gemini", "qwen", "copilot"]);
+    assert_eq!(out, ["hermes", "ygg", "sh", "command"]);
+    for kind in ["demo", "no-such-kind"] {
+        assert_eq!(first_text(&AgentKind(kind.to_owned())), FirstText::Out, "{kind}");
+    }
+}

@@ -7,7 +7,7 @@ use crate::core::{AgentResult, Fact, KindTraits, NanoUsd, Task};
 
 use super::invocation::{self, Choice, Place, guarded, refuse_unknown, root, utf8};
 use super::transcript_object::{self, Strictness};
-use super::{Adapter, Closing, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{Adapter, Closing, FirstText, Invocation, LineReader, ReaderStart, Refusal, command};
 
 /// Turns that an agent may take if its task says nothing.
 const MAX_STEPS: u32 = 8;
@@ -95,6 +95,11 @@ impl Adapter for Ygg {
 
     fn traits(&self) -> KindTraits {
         KindTraits { prompt: true, pays: true, must_answer: true }
+    }
+
+    /// It prints nothing but its end, and that is best read as it is.
+    fn first_text(&self) -> FirstText {
+        FirstText::Out
     }
 
     fn program(&self) -> Option<&'static str> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::money::NanoUsd;
 use super::outcome::ExitReason;
+use super::record::TranscriptState;
 
 /// State of one tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +122,15 @@ pub enum Fact {
         /// The text.
         text: String,
     },
+    /// A piece of a text: pieces in a row of one role are one text, which ends with the next fact of another kind.
+    Piece {
+        /// Who says it.
+        role: String,
+        /// The piece.
+        text: String,
+    },
+    /// How far the transcript is that tells the facts before this one; the last one counts.
+    Transcript(Box<TranscriptState>),
     /// A checkpoint that the agent ran on its own work.
     Smoke {
         /// Green; `None` when the check says that there was nothing to check.

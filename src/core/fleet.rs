@@ -277,6 +277,17 @@ impl Fleet {
         self.agent(id)?.retry_of
     }
 
+    /// Returns the batch of an agent and its place within it, from 1.
+    pub fn batch_of(&self, id: AgentId) -> Option<(&Batch, u32)> {
+        let agent = self.agent(id)?;
+        self.batches.get(agent.batch).map(|batch| (batch, agent.index))
+    }
+
+    /// Returns when an agent was dispatched last, if it was.
+    pub fn dispatched_at(&self, id: AgentId) -> Option<Moment> {
+        self.agent(id)?.started
+    }
+
     /// Returns what an agent has shown of its work.
     pub fn work(&self, id: AgentId) -> Option<&Work> {
         self.agent(id).map(|agent| &agent.work)

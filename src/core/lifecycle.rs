@@ -292,7 +292,11 @@ impl Event {
 fn learn(work: &mut Work, fact: Fact, now: Moment) {
     let goes_on = matches!(
         fact,
-        Fact::Step { .. } | Fact::Usage { .. } | Fact::Text { .. } | Fact::Result(_)
+        Fact::Step { .. }
+            | Fact::Usage { .. }
+            | Fact::Text { .. }
+            | Fact::Piece { .. }
+            | Fact::Result(_)
     );
     if goes_on {
         work.retry = None;
@@ -312,7 +316,8 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
         Fact::Smoke { ok: Some(false), .. } => {
             work.smokes_red = work.smokes_red.saturating_add(1);
         }
-        Fact::Text { .. } | Fact::Smoke { ok: None, .. } => {}
+        Fact::Text { .. } | Fact::Piece { .. } | Fact::Smoke { ok: None, .. } => {}
+        Fact::Transcript(state) => work.transcript = *state,
         Fact::SessionTotal(total) => work.ledger.session_total(&total.usage),
         Fact::Model(model) => work.model = Some(model),
         Fact::Retry(retry) => {

@@ -44,6 +44,6 @@ pub use moment::Moment;
 pub use money::{MoneyError, NanoUsd};
 pub use options::{FleetOptions, OnCap};
 pub use outcome::{End, ExitReason, Outcome};
-pub use record::{OpenTool, Record, Work};
+pub use record::{OpenTool, PendingText, Record, TranscriptState, Work};
 pub use snapshot::{BatchView, Header, Hold, Kpis, Phase, Question, Row, Snapshot, Status, Waits};
 pub use task::{AgentKind, KindTraits, Leftovers, Task};

@@ -42,6 +42,9 @@ pub struct Work {
     /// What the reader of the output needs to go on.
     #[serde(default)]
     pub notes: Option<String>,
+    /// How far the account of the work is.
+    #[serde(default)]
+    pub transcript: TranscriptState,
     /// Closing word of the agent.
     pub result: Option<AgentResult>,
     /// Lines that claimed to be structured and were not understood.
@@ -50,6 +53,36 @@ pub struct Work {
     pub skipped: u64,
     /// Bytes of `out` that are accounted for.
     pub offset: u64,
+}
+
+/// How far the account of an agent's work, its `transcript.log`, is; belongs to the offset beside it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TranscriptState {
+    /// Bytes of the file that tell what was learned so far; 0 before its header.
+    pub bytes: u64,
+    /// Text that came in pieces and is no line yet.
+    #[serde(default)]
+    pub pending: Option<PendingText>,
+    /// A private key was begun by a text and has not ended.
+    #[serde(default)]
+    pub is_in_key: bool,
+    /// It has reached its bound, and says so.
+    #[serde(default)]
+    pub is_full: bool,
+    /// Why nothing is written any more, a clause; `None` while it can be.
+    #[serde(default)]
+    pub trouble: Option<String>,
+}
+
+/// The beginning of a text that comes in pieces.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingText {
+    /// Who says it.
+    pub role: String,
+    /// As much of it as a line could show.
+    pub text: String,
+    /// Characters after that.
+    pub left_out: u64,
 }
 
 /// A tool call that has begun and not ended.

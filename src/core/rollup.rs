@@ -98,6 +98,7 @@ impl Fleet {
             denied: work.denied,
             unparsed: result.is_some_and(|result| result.unparsed),
             anomalies: work.unknown + work.skipped + u64::from(work.ledger.anomalies()),
+            transcript_trouble: work.transcript.trouble.clone(),
             end: agent.end().map(|end| Box::new(end.clone())),
             retry_of: agent.retry_of,
             retried_by: agent.retried_by,

@@ -168,6 +168,9 @@ pub struct Row {
     pub unparsed: bool,
     /// Lines that were not understood, or too long to be looked at.
     pub anomalies: u64,
+    /// Why its transcript does not tell all that it could, a clause; `None` if it does.
+    #[serde(default)]
+    pub transcript_trouble: Option<String>,
     /// How it ended.
     pub end: Option<Box<End>>,
     /// The agent whose task this one tries again.

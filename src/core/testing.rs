@@ -43,6 +43,7 @@ pub(crate) fn row(id: u32) -> Row {
         denied: 0,
         unparsed: false,
         anomalies: 0,
+        transcript_trouble: None,
         end: None,
         retry_of: None,
         retried_by: None,

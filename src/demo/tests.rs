@@ -55,6 +55,8 @@ fn sum_up(recording: Recording) -> (u64, usize, u64, Vec<bool>, AgentResult, Wha
             | Fact::Denied { .. }
             | Fact::Notes(_)
             | Fact::Text { .. }
+            | Fact::Piece { .. }
+            | Fact::Transcript(_)
             | Fact::Session(_)
             | Fact::Unknown
             | Fact::Skipped => {}

@@ -14,7 +14,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::fleet_dir::FleetDir;
 use super::private;
-use super::redact::redact;
+
+use crate::adapters::redact;
 use crate::core::{AgentId, BatchId, BatchView, FleetId, Moment, Row, Snapshot};
 
 /// Most of a goal that is told, in characters as people count them (upstream's number).

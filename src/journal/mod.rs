@@ -12,7 +12,6 @@ mod mesh;
 mod pick;
 mod private;
 mod reader;
-pub mod redact;
 mod retention;
 mod state_dir;
 mod typed;

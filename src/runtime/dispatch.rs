@@ -25,8 +25,9 @@ impl Host {
         let task = Arc::clone(self.fleet.task(id)?);
         let token =
             self.fleet.options().strict_protocol.then(|| format!("{:016x}", fastrand::u64(..)));
+        let header = self.transcript_header(id);
         let given = self.given.take(id);
-        Some(Order { id, dir: self.agent_dir(id), task, token, given })
+        Some(Order { id, dir: self.agent_dir(id), task, token, header, given })
     }
 
     pub(super) fn never_began(&mut self, id: AgentId) {

@@ -203,6 +203,7 @@ impl Host {
             match effect {
                 Effect::Record(record) => {
                     self.paper.note(&record);
+                    self.conclude_transcript(&record);
                     records.push(record);
                 }
                 Effect::Stop(id, urgency) => stops.push((id, urgency)),

@@ -15,6 +15,7 @@ use super::news::News;
 use crate::adapters::{self, Input, Invocation, Place};
 use crate::core::{AgentId, FleetId, Task};
 use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec, StdinFrom};
+use crate::tail::transcript;
 
 /// Orders that can wait. The core never has more agents than this, so sending one never blocks.
 const ORDERS: usize = 10_000;
@@ -31,6 +32,8 @@ pub(super) struct Order {
     pub(super) task: Arc<Task>,
     /// Token that lines of the line protocol must carry.
     pub(super) token: Option<String>,
+    /// First lines of its transcript.
+    pub(super) header: String,
     /// What the submitter gave it.
     pub(super) given: Own,
 }
@@ -135,6 +138,8 @@ fn launch(common: &Common, order: &Order) -> Result<Launched, Refused> {
     let invocation =
         adapter.invocation(&order.task, &place).map_err(|refusal| refusal.to_string())?;
     supervise::prepare(dir).map_err(|error| refused("make the agent's folder", error))?;
+    // Whoever wants to follow it must find it. If it cannot be made, its writer says so; the agent runs all the same.
+    let _ = transcript::begin(&dir.transcript(), &order.header);
     dir.write(&dir.task(), invocation.task_text.as_bytes())
         .map_err(|error| refused("write the task's file", error))?;
     store_values(order)?;
@@ -232,6 +237,7 @@ mod tests {
                 dir: dir.clone(),
                 task: Arc::new(task),
                 token: None,
+                header: String::new(),
                 given: Own::default(),
             })
             .unwrap();

@@ -3,6 +3,7 @@
 //! What may go here: threads, timers, order. What may not: rules about agents or money (they are in `core`), anything
 //! that talks to a person.
 
+mod account;
 mod attend;
 mod clock;
 mod dispatch;

@@ -17,7 +17,9 @@ impl Host {
         let dir = self.agent_dir(id);
         if let Some((reader, offset)) = reader(&self.fleet, &dir, id) {
             let (out, err, report) = (dir.out(), dir.err(), dir.report());
-            self.scan.follow(Follow { id, out, err, report, offset, reader, is_adopted });
+            let transcript = self.transcript(id, is_adopted);
+            let follow = Follow { id, out, err, report, offset, reader, transcript, is_adopted };
+            self.scan.follow(follow);
         }
     }
 }

@@ -45,7 +45,8 @@ struct Opened {
 #[derive(Debug, Default)]
 pub(crate) struct TailPane {
     id: Option<AgentId>,
-    text: Text,
+    /// The text that was turned to; `None`: what is best looked at first, for each agent.
+    chosen: Option<Text>,
     /// Number of the newest opening; pages with another one are of something else.
     number: u64,
     opened: Option<Opened>,
@@ -100,7 +101,7 @@ impl TailPane {
             Action::NextText if self.id.is_none() => {
                 vec![Wish::Flash("no agent is selected".to_owned(), Tone::Plain)]
             }
-            Action::NextText => self.turn_to(self.text.next()),
+            Action::NextText => self.turn_to(self.text(world).next()),
             Action::Wrap => {
                 self.is_unwrapped = !self.is_unwrapped;
                 let (left, right) = (key_name!(Tail, Left), key_name!(Tail, Right));
@@ -139,8 +140,14 @@ impl TailPane {
     }
 
     fn turn_to(&mut self, text: Text) -> Vec<Wish> {
-        self.text = text;
+        self.chosen = Some(text);
         Vec::new()
+    }
+
+    /// Returns the text that is shown.
+    fn text(&self, world: &World) -> Text {
+        let row = || self.id.and_then(|id| world.row(id));
+        self.chosen.unwrap_or_else(|| row().map_or(Text::Out, |row| Text::first(&row.task.kind)))
     }
 
     /// Ends the search line: an empty one ends the search.
@@ -169,14 +176,12 @@ impl TailPane {
     /// Does something with the path of the shown file, if a file is shown.
     fn of_file(&self, world: &World, wish: impl FnOnce(&std::path::Path) -> Wish) -> Vec<Wish> {
         let row = self.id.and_then(|id| world.row(id));
-        let refusal = match row.map(|row| (row, self.text.content(row, world))) {
+        let text = self.text(world);
+        let refusal = match row.map(|row| (row, text.content(row, world))) {
             None => "no agent is selected".to_owned(),
             Some((_, Content::Text(_))) => {
                 let (turn, copy) = (key_name!(Tail, NextText), key_name!(Tail, CopyLine));
-                format!(
-                    "{} is in no file: {turn} turns to one, {copy} copies a line",
-                    self.text.name()
-                )
+                format!("{} is in no file: {turn} turns to one, {copy} copies a line", text.name())
             }
             Some((row, Content::File(_))) if row.started.is_none() => {
                 format!("{} has not run: there is no file", row.id)
@@ -219,7 +224,7 @@ impl TailPane {
             MouseEventKind::ScrollLeft if self.is_unwrapped => go(Move::Columns(-SIDE)),
             MouseEventKind::Down(MouseButton::Left) => {
                 let position = Position::new(event.column, event.row);
-                let text = draw::tab_at(area, position, self.text, self.id, world);
+                let text = draw::tab_at(area, position, self.text(world), self.id, world);
                 text.map(|text| self.turn_to(text)).unwrap_or_default()
             }
             _ => Vec::new(),
@@ -276,15 +281,12 @@ impl TailPane {
             return;
         };
         let has_ended = row.status.is_ended();
-        let same =
-            self.opened.as_mut().filter(|opened| (opened.id, opened.text) == (row.id, self.text));
+        let text = self.text(world);
+        let same = self.opened.as_mut().filter(|opened| (opened.id, opened.text) == (row.id, text));
         if let Some(opened) = same {
             // A text of the snapshot is only looked at again with another snapshot, and not at every key.
             let is_same = Arc::ptr_eq(&opened.snapshot, &world.snapshot)
-                || opened
-                    .content
-                    .as_deref()
-                    .is_none_or(|shown| self.text.is_still(shown, row, world));
+                || opened.content.as_deref().is_none_or(|shown| text.is_still(shown, row, world));
             if is_same {
                 opened.snapshot = Arc::clone(&world.snapshot);
                 if has_ended && !opened.has_ended {
@@ -297,15 +299,15 @@ impl TailPane {
         self.number += 1;
         // What was copied of the text before is known already.
         self.page = Arc::default();
-        let (what, content) = match self.text.content(row, world) {
+        let (what, content) = match text.content(row, world) {
             Content::File(path) => (view::What::File(path), None),
-            Content::Text(text) => {
-                let text: Arc<str> = Arc::from(text);
-                (view::What::Text(Arc::clone(&text)), Some(text))
+            Content::Text(content) => {
+                let content: Arc<str> = Arc::from(content);
+                (view::What::Text(Arc::clone(&content)), Some(content))
             }
         };
         let snapshot = Arc::clone(&world.snapshot);
-        self.opened = Some(Opened { id: row.id, text: self.text, content, has_ended, snapshot });
+        self.opened = Some(Opened { id: row.id, text, content, has_ended, snapshot });
         wishes.push(ask(view::Request::Open { number: self.number, what, has_ended }));
     }
 

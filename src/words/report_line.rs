@@ -68,7 +68,7 @@ impl Reporter {
             if row.status.is_ended() && self.ended.insert(row.id) {
                 ends.push(row);
             }
-            self.waits(row, &mut lines);
+            self.marks(row, &mut lines);
         }
         ends.sort_by_key(|row| (row.end.as_ref().map(|end| end.at), row.id));
         lines.extend(ends.into_iter().map(|row| end_line(row, style)));
@@ -89,13 +89,17 @@ impl Reporter {
         }
     }
 
-    fn waits(&mut self, row: &Row, lines: &mut Vec<String>) {
+    fn marks(&mut self, row: &Row, lines: &mut Vec<String>) {
         if let Phase::Waits(Waits::Env(names)) = &row.phase {
             self.once(format!("{} needs {} (set it and resume)", row.tag, names.join(", ")), lines);
         }
         if row.stalled && row.status.is_live() {
             let goal = goal(row);
             self.once(format!("{} stalled? no progress for long: {goal}", row.id), lines);
+        }
+        if let Some(why) = &row.transcript_trouble {
+            let why = cut_graphemes(&one_line(why), REASON);
+            self.once(format!("{}: its transcript is not complete: {why}", row.id), lines);
         }
     }
 

@@ -34,6 +34,14 @@ pub fn spoken(name: &str) -> String {
 /// Returns the state with its reason in a few words: `running · in bash: cargo test for 42s`, `queued · waits: slot`.
 /// `place` is that of a queued agent in the queue, from 1. Changed files are named only if `names_files`.
 pub fn state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) -> String {
+    let state = plain_state(row, now, place, names_files);
+    match row.transcript_trouble {
+        Some(_) => format!("{state} · transcript not complete"),
+        None => state,
+    }
+}
+
+fn plain_state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) -> String {
     let word = word(row.status);
     if let Some(reason) = reason(row, now, place) {
         return format!("{word} · {reason}");
@@ -178,6 +186,9 @@ pub fn sentence(
     if row.anomalies > 0 {
         let lines = count(usize::try_from(row.anomalies).unwrap_or(usize::MAX), "line");
         parts.push(format!("{lines} of output not understood"));
+    }
+    if let Some(why) = &row.transcript_trouble {
+        parts.push(format!("its transcript is not complete: {}", head(why)));
     }
     parts.extend(row.retry_of.map(|id| format!("tries {id} again")));
     parts.extend(row.retried_by.map(|id| format!("tried again as {id}")));
@@ -329,6 +340,17 @@ mod tests {
 
     fn live(status: Status, phase: Phase) -> Row {
         Row { status, phase, ..row(1) }
+    }
+
+    #[test]
+    fn a_transcript_that_could_not_be_written_shows_in_the_row_and_in_the_sentence() {
+        let mut works = live(Status::Running, Phase::Works);
+        assert_eq!(state(&works, NOW, None, false), "running");
+        works.transcript_trouble = Some("could not write /f/t: disk\u{1b}[2J full".into());
+        assert_eq!(state(&works, NOW, None, false), "running · transcript not complete");
+        let text = sentence(&works, &header(), NOW, None, &TimeZone::UTC);
+        let expected = "its transcript is not complete: could not write /f/t: disk full";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

@@ -38,6 +38,8 @@ mod run_recovery;
 #[cfg(test)]
 mod run_surroundings;
 #[cfg(test)]
+mod run_transcript;
+#[cfg(test)]
 mod run_words;
 #[cfg(test)]
 mod runtime;

@@ -34,11 +34,13 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
         Fact::Usage { usage, .. } => usage_words(&usage),
         Fact::TotalCost(total) => format!("[cost] ${} in all", total.to_exact()),
         Fact::UnreadableCost => "[cost] cannot be read".to_owned(),
-        Fact::Text { role, text } if matches!(role.as_str(), "" | "assistant") => {
+        Fact::Text { role, text } | Fact::Piece { role, text }
+            if matches!(role.as_str(), "" | "assistant") =>
+        {
             is_speech = true;
             text
         }
-        Fact::Text { role, text } => format!("{role}: {text}"),
+        Fact::Text { role, text } | Fact::Piece { role, text } => format!("{role}: {text}"),
         Fact::Smoke { ok, text } => format!("[check] {}: {text}", check(ok)),
         Fact::Session(id) => format!("[session] {id}"),
         Fact::Result(result) => result_words(&result),
@@ -49,6 +51,7 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
         | Fact::Retry(_)
         | Fact::Denied { .. }
         | Fact::Notes(_)
+        | Fact::Transcript(_)
         | Fact::Unknown
         | Fact::Skipped => return None,
     };
@@ -110,6 +113,7 @@ mod tests {
             (r#"{"fleet":"cost","total_usd":0.42}"#, "[cost] $0.42 in all"),
             (r#"{"fleet":"text","role":"assistant","text":"a\nb"}"#, "a b"),
             (r#"{"fleet":"text","role":"user","text":"a"}"#, "user: a"),
+            (r#"{"fleet":"text","role":"user","text":"a","piece":true}"#, "user: a"),
             (r#"{"fleet":"smoke","ok":true,"text":"12 passed"}"#, "[check] ok: 12 passed"),
             (r#"{"fleet":"session","id":"s1"}"#, "[session] s1"),
             (r#"{"fleet":"result","completed":true,"answer":"42"}"#, "[result] done: 42"),

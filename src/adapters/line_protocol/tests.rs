@@ -54,6 +54,10 @@ fn every_kind_of_line_becomes_its_fact() {
         [Fact::Text { role: "assistant".to_owned(), text: "a\nb".to_owned() }]
     );
     assert_eq!(
+        read(r#"{"fleet":"text","role":"assistant","text":"a","piece":true}"#),
+        [Fact::Piece { role: "assistant".to_owned(), text: "a".to_owned() }]
+    );
+    assert_eq!(
         read(r#"{"fleet":"smoke","ok":true,"text":"pytest: 12 passed"}"#),
         [Fact::Smoke { ok: Some(true), text: "pytest: 12 passed".to_owned() }]
     );

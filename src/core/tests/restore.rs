@@ -72,12 +72,18 @@ fn a_journal_cut_anywhere_gives_a_fleet_that_goes_on() {
 #[test]
 fn what_a_live_agent_had_shown_comes_back_as_far_as_it_was_saved() {
     let (mut story, _) = play(options(1, None), vec![submit(1, vec![paid("task")])]);
-    let read = |cost, offset| Event::Facts { id: A1, facts: vec![Fact::TotalCost(cost)], offset };
+    let read = |cost, offset| {
+        let transcript = TranscriptState { bytes: offset + 1, ..TranscriptState::default() };
+        let facts = vec![Fact::TotalCost(cost), Fact::Transcript(Box::new(transcript))];
+        Event::Facts { id: A1, facts, offset }
+    };
     story.wait(Duration::from_secs(6)).does(read(cents(3), 100));
     story.wait(Duration::from_secs(2)).does(read(cents(4), 200));
     let mut restored = story.restored();
     assert_eq!(restored.fleet.live(), [A1]);
     assert_eq!(restored.row(A1).cost, Some(cents(3)));
+    let work = restored.fleet.work(A1).unwrap();
+    assert_eq!((work.offset, work.transcript.bytes), (100, 101), "one goes with the other");
     restored.does(read(cents(4), 200));
     restored.ends(A1, 0);
     assert_eq!(restored.snapshot().header.spent, cents(4));

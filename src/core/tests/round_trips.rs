@@ -211,6 +211,16 @@ fn every_record_survives_as_one_line_of_the_journal() {
     let usage = Usage { input: u64::MAX, cost: Some(cents(1)), ..Usage::default() };
     ledger_story.does(facts(A1, vec![Fact::Usage { id: Some("m1".to_owned()), usage }]));
     ledger_story.does(tool(A1, StepState::Start));
+    let pending =
+        PendingText { role: "user".to_owned(), text: "a\n".to_owned(), left_out: u64::MAX };
+    let transcript = TranscriptState {
+        bytes: u64::MAX,
+        pending: Some(pending),
+        is_in_key: true,
+        is_full: true,
+        trouble: Some("disk full".to_owned()),
+    };
+    ledger_story.does(facts(A1, vec![Fact::Transcript(Box::new(transcript))]));
     ledger_story.ends(A1, 0);
     let work = ledger_story.journal.iter().find_map(|(_, record)| match record.as_ref() {
         Record::Ended(_, _, work) => Some(work.clone()),

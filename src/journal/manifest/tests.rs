@@ -62,6 +62,7 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         denied: 0,
         unparsed: false,
         anomalies: 0,
+        transcript_trouble: None,
         end: end.map(Box::new),
         retry_of: None,
         retried_by: None,

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::adapters::{LineReader, ReaderStart, adapter};
 use crate::core::{AgentId, AgentKind, Fact, Tails};
+use crate::tail::transcript;
 
 const ID: AgentId = AgentId(1);
 const COST: &str = "{\"fleet\":\"cost\",\"total_usd\":1}\n";
@@ -45,6 +46,7 @@ impl Files {
 
     fn follow(&self, id: AgentId, kind: &str) -> Follow {
         Follow {
+            transcript: None,
             id,
             out: self.out(),
             err: self.err(),
@@ -312,6 +314,39 @@ fn the_worker_tells_facts_growth_and_the_end_in_order() {
     worker.look(ID);
     worker.finish(AgentId(2), None);
     assert!(matches!(next(&news), News::Scanned(AgentId(2), Tails { unreadable: Some(_), .. })));
+}
+
+/// How long an account is comes with what it tells, and once more before the last word: its end is written after that.
+#[test]
+fn the_account_is_told_with_the_facts_that_are_in_it() {
+    let files = Files::new();
+    let path = files.folder.path().join("transcript.log");
+    let transcript = transcript::Start {
+        path: path.clone(),
+        header: "header\n".to_owned(),
+        ..transcript::Start::default()
+    };
+    let (mut worker, news) = start(16);
+    worker.follow(Follow { transcript: Some(transcript), ..files.follow(ID, "sh") });
+    let piece = "{\"fleet\":\"text\",\"text\":\"a\",\"piece\":true}\n";
+    append(&files.out(), format!("plain\n{COST}{piece}"));
+    worker.look(ID);
+    assert_eq!(next(&news), News::Progress(ID));
+    let state = |news| match news {
+        News::Facts { mut facts, .. } => match facts.pop() {
+            Some(Fact::Transcript(state)) => state,
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let told = state(next(&news));
+    assert_eq!((told.bytes, told.pending.unwrap().text.as_str()), (7, "a"));
+    worker.finish(ID, None);
+    let told = state(next(&news));
+    let account = fs::read_to_string(&path).unwrap();
+    assert!(account.starts_with("header\n") && account.ends_with(" assistant| a\n"), "{account}");
+    assert_eq!((told.bytes, told.pending), (account.len() as u64, None));
+    assert!(matches!(next(&news), News::Scanned(ID, _)));
 }
 
 #[test]

@@ -19,6 +19,7 @@ use super::scanner::Scanner;
 use super::sizes::Sizes;
 use crate::adapters::LineReader;
 use crate::core::{AgentId, Fact, Tails};
+use crate::tail::transcript::{self, Transcript};
 
 /// Bytes read of one agent before the next one has its turn: a few milliseconds.
 const TURN_BYTES: u64 = 4 << 20;
@@ -41,6 +42,8 @@ pub struct Follow {
     pub offset: u64,
     /// Reads its lines.
     pub reader: Box<dyn LineReader>,
+    /// The account for people that is to be written; `None` for none.
+    pub transcript: Option<transcript::Start>,
     /// What it has written until now was there before anybody looked, and is no sign of life.
     pub is_adopted: bool,
 }
@@ -196,6 +199,7 @@ impl Mailbox {
 /// One agent under the worker's eyes.
 struct Followed {
     scanner: Scanner,
+    transcript: Option<Transcript>,
     /// It stands in the queue of those that have something to read.
     is_ready: bool,
     /// It has ended.
@@ -204,6 +208,25 @@ struct Followed {
     code: Option<i32>,
     /// The offset that was told last.
     told: u64,
+}
+
+impl Followed {
+    /// Tells facts in the account, then how far that is: whoever keeps the one keeps the other.
+    fn account(&mut self, facts: &mut Vec<Fact>) {
+        let Some(transcript) = &mut self.transcript else { return };
+        transcript.take(facts, transcript::now);
+        if !facts.is_empty() || transcript.has_new_trouble() {
+            facts.extend(transcript.news());
+        }
+    }
+
+    /// Tells the last facts. How long the account is, is said in any case: its last line comes after that.
+    fn end_account(&mut self, facts: &mut Vec<Fact>) {
+        let Some(transcript) = &mut self.transcript else { return };
+        transcript.take(facts, transcript::now);
+        transcript.end(transcript::now);
+        facts.extend(transcript.news());
+    }
 }
 
 struct Worker<N> {
@@ -233,14 +256,22 @@ impl<N: FnMut(News)> Worker<N> {
         for id in orders.forget {
             self.agents.remove(&id);
         }
-        for Follow { id, out, err, report, offset, reader, is_adopted } in orders.follow {
+        for follow in orders.follow {
+            let Follow { id, out, err, report, offset, reader, transcript, is_adopted } = follow;
+            let transcript = transcript.map(Transcript::open);
             let mut scanner = Scanner::new(out, err, offset, reader).with_report(report);
             if is_adopted {
                 let _ = scanner.look();
             }
             let is_ready = self.ready.contains(&id);
-            let followed =
-                Followed { scanner, is_ready, is_finishing: false, code: None, told: offset };
+            let followed = Followed {
+                scanner,
+                transcript,
+                is_ready,
+                is_finishing: false,
+                code: None,
+                told: offset,
+            };
             self.agents.insert(id, followed);
         }
         for id in orders.look {
@@ -309,6 +340,7 @@ impl<N: FnMut(News)> Worker<N> {
         let offset = followed.scanner.offset();
         followed.is_ready = left > 0;
         let is_finishing = followed.is_finishing;
+        followed.account(&mut facts);
         if left > 0 {
             self.ready.push_back(id);
         }
@@ -328,6 +360,7 @@ impl<N: FnMut(News)> Worker<N> {
         let Some(mut followed) = self.agents.remove(&id) else { return };
         let mut facts = Vec::new();
         let tails = followed.scanner.finish(followed.code, &mut facts);
+        followed.end_account(&mut facts);
         let offset = followed.scanner.offset();
         if !facts.is_empty() || offset != followed.told {
             (self.news)(News::Facts { id, facts, offset });

@@ -65,7 +65,7 @@ pub(super) fn pane(
     frame::border(world.focus == Focus::Tail, theme).render(area, buffer);
     let row = pane.id.and_then(|id| world.row(id));
     title(pane, row.map(AsRef::as_ref), area, buffer, world);
-    for tab in tabs(area, pane.text, pane.id, world) {
+    for tab in tabs(area, pane.text(world), pane.id, world) {
         let tone = if tab.is_shown { Tone::Strong } else { Tone::Dim };
         put(buffer, (tab.area.x, tab.area.y), &tab.name, tab.area.width, theme.style(tone), theme);
     }
@@ -78,7 +78,7 @@ pub(super) fn pane(
     let is_unread = pane.page.size.is_none() && pane.page.note.is_some();
     match row {
         Some(row) if is_known && !is_unread && pane.page.size.unwrap_or(0) == 0 => {
-            let text = pane.text.empty(row, pane.page.size.is_some(), world);
+            let text = pane.text(world).empty(row, pane.page.size.is_some(), world);
             sentence(&text, parts.rows, buffer, theme);
         }
         Some(_) => rows(&pane.page, parts.rows, buffer, theme),
@@ -107,7 +107,7 @@ fn title(pane: &TailPane, row: Option<&Row>, area: Rect, buffer: &mut Buffer, wo
         return;
     };
     let page = &pane.page;
-    let mut parts = vec![Part::new(0, tone, format!("{} {}", row.id, pane.text.name()))];
+    let mut parts = vec![Part::new(0, tone, format!("{} {}", row.id, pane.text(world).name()))];
     if let Some(size) = page.size.filter(|size| *size > 0) {
         parts.push(Part::new(5, Tone::Dim, why::size(size)));
         parts.extend(place(page));

@@ -10,7 +10,7 @@ use ratatui::style::Color;
 use super::TailPane;
 use super::text::Text;
 use crate::core::testing::{end, row, snapshot};
-use crate::core::{AgentId, Moment, Outcome, Row, Snapshot, Status};
+use crate::core::{AgentId, AgentKind, Moment, Outcome, Row, Snapshot, Status};
 use crate::tail::view::text::Line;
 use crate::tail::view::{self, Copied, Move, NewLines, Page, SearchState, What};
 use crate::tui::keymap::{Action, Place};
@@ -132,6 +132,46 @@ fn the_selected_agents_output_is_opened_once_and_its_end_is_told() {
     assert_eq!(asked(pane.refresh(&ended)), []);
     pane.show(None);
     assert_eq!(asked(pane.refresh(&ended)), [view::Request::Close]);
+}
+
+/// The text that an agent is opened with, and then turned to.
+#[track_caller]
+fn opened(pane: &mut TailPane, world: &World) -> String {
+    match asked(pane.refresh(world)).as_slice() {
+        [.., view::Request::Open { what: What::File(path), .. }] => {
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a program with a model prints is for programs; its account is shown first, until another text is turned to.
+#[test]
+fn each_agent_shows_the_text_that_tells_most_until_one_is_chosen() {
+    let of_kind = |id, kind: &str| {
+        let mut row = row(id);
+        Arc::make_mut(&mut row.task).kind = AgentKind(kind.to_owned());
+        row
+    };
+    let rows = vec![of_kind(1, "sh"), of_kind(2, "claude"), of_kind(3, "command"), of_kind(4, "?")];
+    let world = world(snapshot(1, rows), 80, 24, Focus::Tail);
+    let mut pane = TailPane::default();
+    for (id, text) in (1..).zip(["out", "transcript.log", "out", "out"]) {
+        pane.show(Some(AgentId(id)));
+        assert_eq!(opened(&mut pane, &world), text, "{id}");
+    }
+    let _ = pane.act(Action::NextText, &world);
+    assert_eq!(opened(&mut pane, &world), "err");
+    pane.show(Some(ID));
+    assert_eq!(opened(&mut pane, &world), "err");
+}
+
+#[test]
+fn why_there_is_no_transcript_is_said() {
+    let mut agent = row(1);
+    agent.transcript_trouble = Some("could not write /f/t: disk full".to_owned());
+    let said = Text::Transcript.empty(&agent, false, &around(row(1)));
+    assert_eq!(said, "#1 has no transcript: could not write /f/t: disk full");
 }
 
 #[test]
@@ -330,12 +370,12 @@ fn files_can_be_opened_and_their_path_copied_and_texts_without_a_file_say_so() {
     let wishes = pane.act(Action::CopyPath, &world);
     let [Wish::Ask(Request::Copy(text, _))] = wishes.as_slice() else { panic!("{wishes:?}") };
     assert!(text.ends_with("agents/0001/out"));
-    pane.text = Text::Answer;
+    pane.chosen = Some(Text::Answer);
     let wishes = pane.act(Action::ShowFile, &world);
     assert_eq!(flashes(&wishes), ["answer is in no file: t turns to one, y copies a line"]);
     let mut queued = row(1);
     (queued.status, queued.started) = (Status::Queued, None);
-    pane.text = Text::Out;
+    pane.chosen = Some(Text::Out);
     let wishes = pane.act(Action::ShowFile, &around(queued));
     assert_eq!(flashes(&wishes), ["#1 has not run: there is no file"]);
 }
@@ -353,7 +393,7 @@ fn the_wheel_scrolls_and_a_click_on_a_name_turns_to_that_text() {
     let column = area.x + u16::try_from(before.chars().count()).unwrap();
     let press = event(MouseEventKind::Down(MouseButton::Left), column, area.bottom() - 1);
     let _ = pane.mouse(press, area, &world);
-    assert_eq!(pane.text, Text::Answer);
+    assert_eq!(pane.chosen, Some(Text::Answer));
     assert!(frame(&pane, &world).lines().last().unwrap().contains("[answer]"));
 }
 

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::core::{Row, Status};
+use crate::adapters::{self, FirstText};
+use crate::core::{AgentKind, Row, Status};
 use crate::tui::world::World;
 use crate::words::changed_files::also_changed;
 use crate::words::plain_text::{count, one_line};
@@ -41,6 +42,14 @@ impl Text {
     /// All of them, in the order in which a key goes through them.
     pub(super) const ALL: [Self; 5] =
         [Self::Out, Self::Err, Self::Transcript, Self::Answer, Self::Files];
+
+    /// Returns the one that tells most of an agent of this kind.
+    pub(super) fn first(kind: &AgentKind) -> Self {
+        match adapters::first_text(kind) {
+            FirstText::Out => Self::Out,
+            FirstText::Transcript => Self::Transcript,
+        }
+    }
 
     /// Returns the one after this.
     pub(super) fn next(self) -> Self {
@@ -100,12 +109,14 @@ impl Text {
             (Self::Answer, _) => format!("no answer yet: it comes at the end; {quiet}").into(),
             (Self::Files, Status::Ended(_)) => format!("{id} told of no changed files").into(),
             (Self::Files, _) => "no changed files yet".into(),
-            (Self::Transcript, _) => {
-                format!("{} agents write no transcript", why::head(&row.task.kind.0)).into()
-            }
-            (Self::Out | Self::Err, Status::Ended(_)) if row.started.is_none() => {
+            (Self::Out | Self::Err | Self::Transcript, Status::Ended(_)) if row.started.is_none() => {
                 format!("{id} never ran: there is no {name}").into()
             }
+            (Self::Transcript, _) => match &row.transcript_trouble {
+                Some(why) => format!("{id} has no transcript: {}", why::head(why)).into(),
+                None if has_file => "nothing is told yet".into(),
+                None => format!("{id} has no transcript: an earlier version of Fleet ran it, or somebody removed it").into(),
+            },
             (Self::Out | Self::Err, Status::Ended(_)) if has_file => {
                 format!("{id} wrote nothing to {name}").into()
             }

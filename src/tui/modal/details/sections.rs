@@ -251,6 +251,9 @@ fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentDir) 
     if facts.has_account {
         writer.field("account", &path(&files.transcript()), Tone::Plain);
     }
+    if let Some(why) = &row.transcript_trouble {
+        writer.field("account", &format!("not complete: {}", why::head(why)), Tone::Warning);
+    }
     if let Some(why) = row.end.as_ref().and_then(|end| end.tails.unreadable.as_ref()) {
         writer.field("unreadable", &why::head(why), Tone::Bad);
     }

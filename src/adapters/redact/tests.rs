@@ -99,6 +99,12 @@ fn ordinary_text_stays_as_it_is() {
     }
 }
 
+#[test]
+fn no_known_token_is_shorter_than_what_is_looked_at() {
+    let shortest = BEGINNINGS.iter().map(|(beginning, more)| beginning.len() + more).min();
+    assert_eq!(shortest, Some(SHORTEST));
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_redacted_and_twice_is_as_once(

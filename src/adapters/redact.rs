@@ -45,6 +45,9 @@ const BEGINNINGS: [(&str, usize); 27] = [
     ("AGE-SECRET-KEY-", 20),
 ];
 
+/// Bytes of the shortest token with such a beginning. Most words are shorter, and need not be looked at.
+const SHORTEST: usize = 15;
+
 /// Bytes from which on a value is no ordinary word, whatever it looks like. With what is hidden being skipped, this
 /// also bounds how often a byte is looked at, so that a line of a megabyte
 /// stays far below a second.
@@ -102,6 +105,9 @@ fn find_private_keys(text: &str, secrets: &mut Vec<Range<usize>>) {
 /// Finds tokens that their beginning gives away, and JSON web tokens.
 fn find_known_tokens(text: &str, secrets: &mut Vec<Range<usize>>) {
     for word in runs(text, |byte| is_word(byte) || byte == b'-') {
+        if word.len() < SHORTEST {
+            continue;
+        }
         for (beginning, more) in BEGINNINGS {
             let mut starts = part(text, word.clone())
                 .match_indices(beginning)
