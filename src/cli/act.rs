@@ -142,6 +142,11 @@ pub(crate) fn never_inside_of_agents(depth: u32, what: &str) -> Result<(), Failu
     )))
 }
 
+/// Returns the fleet and the number of the agent that this runs inside, as people know them: `k3f/7`.
 fn own_mark() -> String {
-    std::env::var("FLEET_AGENT").unwrap_or_default()
+    let mark = std::env::var("FLEET_AGENT").unwrap_or_default();
+    match mark.split_once('/') {
+        Some((fleet, number)) => format!("{}/{number}", fleet.split('.').next().unwrap_or(fleet)),
+        None => mark,
+    }
 }

@@ -50,7 +50,7 @@ impl Host {
         if self.fleet.task(id).is_some_and(|task| task.leftovers == Leftovers::Keep) {
             self.keeps.store(true, Ordering::Relaxed);
         }
-        let mark = super::mark(self.dir.id(), id);
+        let mark = super::mark(&self.dir, id);
         let task = attend(
             id,
             self.agent_dir(id),

@@ -118,7 +118,7 @@ fn look_at(fleet: &mut Fleet, dir: &FleetDir, id: AgentId, clock: &Clock, hostle
         }
         Life::Ended(record) => Some(record.to_tree_end(owner_stop)),
         Life::Lost if hostless => {
-            let swept = supervise::sweep(&super::mark(dir.id(), id));
+            let swept = supervise::sweep(&super::mark(dir, id));
             Some(lost(clock.now(), swept, owner_stop))
         }
         Life::NeverBegan if hostless => {

@@ -13,7 +13,8 @@ use tokio::sync::mpsc::Sender;
 use super::given::Own;
 use super::news::News;
 use crate::adapters::{self, Input, Invocation, Place};
-use crate::core::{AgentId, FleetId, Task};
+use crate::core::{AgentId, Task};
+use crate::journal::FleetDir;
 use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec, StdinFrom};
 use crate::tail::transcript;
 
@@ -42,8 +43,8 @@ pub(super) struct Order {
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     pub(super) launcher: Launcher,
-    /// First part of each mark.
-    pub(super) fleet: FleetId,
+    /// Of which each mark names the fleet and the place.
+    pub(super) fleet: FleetDir,
     /// How deep the agents are nested.
     pub(super) depth: u32,
     pub(super) mesh: Option<PathBuf>,
@@ -215,6 +216,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::core::FleetId;
 
     #[test]
     fn nothing_is_started_for_a_host_that_has_gone() {
@@ -222,7 +224,7 @@ mod tests {
         let task = adapters::task("sh", "true", Path::new("/")).unwrap();
         let common = Common {
             launcher: Launcher::new("/nonexistent/fleet", Vec::new()),
-            fleet: FleetId("k3f".to_owned()),
+            fleet: FleetDir::new(temp.path().to_owned(), FleetId("k3f".to_owned())),
             depth: 1,
             mesh: None,
             grace: Duration::ZERO,

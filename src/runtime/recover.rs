@@ -58,7 +58,7 @@ impl Host {
 
     fn found_gone(&mut self, id: AgentId, life: Result<Life, String>, owner_stop: bool) {
         let swept = match life {
-            Ok(Life::Lost) | Err(_) => supervise::sweep(&super::mark(self.dir.id(), id)),
+            Ok(Life::Lost) | Err(_) => supervise::sweep(&super::mark(&self.dir, id)),
             Ok(_) => Vec::new(),
         };
         self.gone(id, Gone { life, swept, owner_stop });

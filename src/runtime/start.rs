@@ -184,7 +184,7 @@ impl Host {
         let options = fleet.options();
         let common = Common {
             launcher: setup.launcher.clone(),
-            fleet: dir.id().clone(),
+            fleet: dir.clone(),
             depth: setup.depth.saturating_add(1),
             mesh: options.mesh.clone(),
             grace: options.grace,

@@ -88,7 +88,7 @@ pub fn adopt_orphans() {
     }
 }
 
-/// Ends, by SIGKILL, every process that carries `mark` (`<fleet>/<id>`), until none is found; never this process.
+/// Ends, by SIGKILL, every process that carries `mark` (`<fleet>.<place>/<number>`), until none is found; never this process.
 ///
 /// Blocks until what was killed has gone, milliseconds as a rule. Returns the names, such as `sleep[1234]`.
 pub fn sweep(mark: &str) -> Vec<String> {

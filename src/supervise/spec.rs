@@ -15,7 +15,7 @@ use crate::core::Leftovers;
 /// Version of the format. A shim refuses a later one: it is the same binary as its host, so that cannot happen by itself.
 pub(super) const SPEC_VERSION: u32 = 1;
 
-/// Name of the variable that marks everything an agent starts, as `<fleet>/<id>`.
+/// Name of the variable that marks everything an agent starts, as `<fleet>.<place>/<number>`.
 pub const MARK_VARIABLE: &str = "FLEET_AGENT";
 
 /// Where an agent reads its standard input from.
@@ -37,7 +37,7 @@ pub struct Spec {
     /// Version of the program that wrote it.
     #[serde(default)]
     pub program_version: String,
-    /// `<fleet>/<id>`, found again in the environment of everything the agent starts.
+    /// `<fleet>.<place>/<number>`, found again in the environment of everything the agent starts.
     pub mark: String,
     /// Number of the agent, for the shim's name in process lists.
     pub id: u32,

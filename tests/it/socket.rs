@@ -142,7 +142,7 @@ async fn what_a_client_gives_reaches_its_agents_and_no_file() {
     environment.insert("FLEET_AGENT".to_owned(), "outer/1".to_owned());
     environment.insert("FLEET_TOKEN".to_owned(), "outer".to_owned());
     let values = BTreeMap::from([("GIVEN".to_owned(), "purple-pencil".to_owned())]);
-    let says = "until [ -e go ]; do sleep 0.05; done; echo $OF_CLIENT $GIVEN $FLEET_AGENT $FLEET_TOKEN >> said; exit $CODE";
+    let says = "until [ -e go ]; do sleep 0.05; done; echo $OF_CLIENT $GIVEN ${FLEET_AGENT%.*}/${FLEET_AGENT#*/} $FLEET_TOKEN >> said; exit $CODE";
     let mut tasks = vec![shell(&world, says); 2];
     tasks[1].env_stored = vec!["GIVEN".to_owned()];
     environment.insert("CODE".to_owned(), "3".to_owned());
