@@ -64,15 +64,24 @@ impl Adapter for Claude {
             Choice::Context,
         ];
         refuse_unknown(task, &known, "choose with --model what answers")?;
-        let ours = ["--output-format", "--input-format", "--include-partial-messages"];
+        let ours = [
+            "--output-format",
+            "--input-format",
+            "--include-partial-messages",
+            "--replay-user-messages",
+        ];
         refuse_extra(task, &ours)?;
         if task.read_only && task.allow_shell {
             return Err(Refusal::new(
                 "claude's shell can write files: leave out --read-only or --allow-shell",
             ));
         }
-        let argv = ["claude", "-p", "--output-format", "stream-json", "--verbose"];
-        let mut argv: Vec<String> = argv.map(str::to_owned).into();
+        let mut argv: Vec<String> = ["claude", "-p", "--verbose"].map(str::to_owned).into();
+        argv.extend(
+            ["--input-format", "stream-json", "--output-format", "stream-json"].map(str::to_owned),
+        );
+        // So that it is known which messages it has taken up.
+        argv.push("--replay-user-messages".to_owned());
         // Without these, nothing tells how much an answer costs before the whole run is over.
         argv.push("--include-partial-messages".to_owned());
         argv.extend(permissions(task));
@@ -83,11 +92,12 @@ impl Adapter for Claude {
         for (flag, value) in valued {
             argv.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
         }
+        argv.extend(invocation::resumed(task, "--resume"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);
         let mut invocation = invocation::assemble(task, place, text, argv)?;
         invocation.env.extend(QUIET.map(|name| (name.to_owned(), "1".to_owned())));
-        invocation.input = Input::Task;
+        invocation.input = Input::Messages;
         // It ends with its totals then, and with nothing at any other signal.
         invocation.ask_signal = "SIGINT";
         Ok(invocation)
@@ -95,6 +105,18 @@ impl Adapter for Claude {
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         Box::new(Reader::new(start))
+    }
+
+    fn message(&self, text: &str) -> Option<String> {
+        let message = serde_json::json!({
+            "type": "user",
+            "message": { "role": "user", "content": text },
+        });
+        Some(message.to_string())
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 }
 

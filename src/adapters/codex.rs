@@ -68,11 +68,17 @@ impl Adapter for Codex {
         invocation::refuse_extra(task, &["--json", "-s", "--sandbox"])?;
         let sandbox = if task.read_only { "read-only" } else { "workspace-write" };
         let search = if task.allow_web { "live" } else { "disabled" };
-        let mut argv: Vec<String> =
-            ["codex", "exec", "--json", "--skip-git-repo-check", "-s", sandbox]
-                .map(str::to_owned)
-                .into();
+        let mut argv = ["codex", "exec"].map(str::to_owned).to_vec();
+        argv.extend(task.continues.as_ref().map(|_| "resume".to_owned()));
+        argv.extend(["--json", "--skip-git-repo-check"].map(str::to_owned));
+        if task.continues.is_none() {
+            argv.extend(["-s", sandbox].map(str::to_owned));
+        }
         let mut set = |setting: String| argv.extend(["-c".to_owned(), setting]);
+        if task.continues.is_some() {
+            // Going on in a session has no option for it, and what the session had is not kept.
+            set(format!("sandbox_mode=\"{sandbox}\""));
+        }
         set(format!("web_search=\"{search}\""));
         set(format!("sandbox_workspace_write.network_access={}", task.allow_web));
         set("analytics.enabled=false".to_owned());
@@ -81,10 +87,15 @@ impl Adapter for Codex {
             argv.extend(["-m".to_owned(), model.clone()]);
         }
         argv.extend(task.extra.iter().cloned());
+        argv.extend(task.continues.as_ref().map(|continues| continues.session.clone()));
         argv.push("-".to_owned());
         let text = invocation::prompt(task);
         let invocation = invocation::assemble(task, place, text, argv)?;
         Ok(Invocation { input: Input::Task, ..invocation })
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {

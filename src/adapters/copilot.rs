@@ -72,7 +72,9 @@ impl Adapter for Copilot {
         if let Some(model) = &task.model {
             argv.extend(["--model".to_owned(), model.clone()]);
         }
-        if !task.extra.iter().any(|argument| chooses_session(argument)) {
+        if task.continues.is_some() {
+            argv.extend(invocation::resumed(task, SESSION));
+        } else if !task.extra.iter().any(|argument| chooses_session(argument)) {
             argv.extend([SESSION.to_owned(), session_id(&place.task_file)]);
         }
         argv.extend(task.extra.iter().cloned());
@@ -82,6 +84,10 @@ impl Adapter for Copilot {
         invocation.env.insert("COPILOT_AUTO_UPDATE".to_owned(), "false".to_owned());
         invocation.env_remove.push("COPILOT_ALLOW_ALL".to_owned());
         Ok(invocation)
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {

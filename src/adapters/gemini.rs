@@ -78,6 +78,7 @@ impl Adapter for Gemini {
         if let Some(model) = &task.model {
             argv.extend(["-m".to_owned(), model.clone()]);
         }
+        argv.extend(invocation::resumed(task, "--resume"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);
         let mut invocation = invocation::assemble(task, place, text, argv)?;
@@ -86,6 +87,10 @@ impl Adapter for Gemini {
         invocation.env.insert("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned());
         invocation.env.insert("GEMINI_TELEMETRY_ENABLED".to_owned(), "false".to_owned());
         Ok(invocation)
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {

@@ -54,6 +54,8 @@ pub enum Input {
     Null,
     /// The task file, and then the end.
     Task,
+    /// The task as a first message, and then whatever it is told while it runs.
+    Messages,
 }
 
 /// Why a kind cannot do a task as it was asked: one sentence that says what to do.
@@ -143,6 +145,12 @@ pub(super) fn refuse_extra(task: &Task, ours: &[&str]) -> Result<(), Refusal> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Returns the option, with its value, by which a program goes on in the session of an earlier agent.
+pub(super) fn resumed(task: &Task, option: &str) -> Vec<String> {
+    let session = task.continues.as_ref().map(|continues| continues.session.clone());
+    session.map(|session| vec![option.to_owned(), session]).unwrap_or_default()
 }
 
 /// Refuses commands together with `--read-only` for a program without a sandbox, whose commands write where they like.

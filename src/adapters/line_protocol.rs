@@ -131,6 +131,7 @@ impl LineReader for ProtocolReader {
                 | Fact::Denied { .. }
                 | Fact::Notes(_)
                 | Fact::Text { .. }
+                | Fact::Heard
                 | Fact::Piece { .. }
                 | Fact::Transcript(_)
                 | Fact::Session(_)

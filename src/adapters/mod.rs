@@ -15,6 +15,7 @@ mod gemini;
 mod hermes;
 mod invocation;
 mod json;
+mod kinds;
 mod line_protocol;
 mod messages;
 mod object_search;
@@ -27,16 +28,18 @@ mod text;
 mod transcript_object;
 mod ygg;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::core::{AgentKind, Fact, KindTraits, Task};
+use crate::core::{AgentKind, Fact, KindTraits, Talk, Task};
 
 pub use invocation::{Input, Invocation, Place, Refusal, TASK_IN_ARGV_BYTES};
+pub use kinds::{KnownKind, Login, Tells, known_program, known_programs};
 #[cfg(feature = "tui")]
 pub(crate) use line_protocol::MARK as PROTOCOL_MARK;
 pub use line_protocol::{ProtocolReader, Words, in_words};
-pub use prices::{Price, Prices};
+pub use prices::Prices;
 pub use redact::redact;
 pub use text::{last_error_line, one_line};
 pub use ygg::{DoOptions, TranscriptReader, do_command};
@@ -66,6 +69,18 @@ pub trait Adapter: Send + Sync {
 
     /// Makes a reader for the output of one agent.
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader>;
+
+    /// Returns a message as the one line that the program takes while it runs, without its end; `None` if the program
+    /// takes none. The first message of such a kind is its task ([`Input::Messages`]).
+    fn message(&self, _text: &str) -> Option<String> {
+        None
+    }
+
+    /// Says whether a new agent can go on in the session of one that has ended, so that [`Adapter::invocation`] knows
+    /// what [`Task::continues`] means.
+    fn resumes(&self) -> bool {
+        false
+    }
 }
 
 /// The text of an agent that is shown first.
@@ -194,6 +209,31 @@ pub fn adapter(kind: &AgentKind) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().chain([DEMO]).find(|adapter| adapter.kind() == kind.0)
 }
 
+/// Returns the adapter that drives a task: that of its kind, or the one that a kind of the owner's own names.
+pub fn adapter_of(task: &Task) -> Option<&'static dyn Adapter> {
+    adapter(task.driven_as())
+}
+
+/// Returns how a task is started: what its adapter makes of it, with the program and the options of the kind where that is
+/// one of the owner's own.
+pub fn invocation(task: &Task, place: &Place) -> Result<Invocation, Refusal> {
+    let unknown =
+        || Refusal::new(format!("the agent kind {} is not known to this Fleet", task.kind));
+    let adapter = adapter_of(task).ok_or_else(unknown)?;
+    let Some(own) = &task.own else { return adapter.invocation(task, place) };
+    let mut given = task.clone();
+    if adapter.kind() == COMMAND {
+        given.command = Some([&*own.program, &*own.options].concat());
+        return adapter.invocation(&given, place);
+    }
+    given.extra = [&*own.options, &*task.extra].concat();
+    let mut invocation = adapter.invocation(&given, place)?;
+    if !own.program.is_empty() {
+        drop(invocation.argv.splice(..1.min(invocation.argv.len()), own.program.iter().cloned()));
+    }
+    Ok(invocation)
+}
+
 /// Makes a task for a kind, with every option at its simplest; `root` is the folder that its agent works in, absolute.
 /// An unknown kind is refused with the nearest known one.
 pub fn task(kind: &str, text: &str, root: &Path) -> Result<Task, Refusal> {
@@ -207,9 +247,25 @@ pub fn task(kind: &str, text: &str, root: &Path) -> Result<Task, Refusal> {
     }
 }
 
-/// Says which text of an agent of a kind is shown first.
-pub fn first_text(kind: &AgentKind) -> FirstText {
-    adapter(kind).map_or(FirstText::Out, Adapter::first_text)
+/// Returns what can be said to agents of each kind that is offered.
+pub(crate) fn talks() -> BTreeMap<AgentKind, Talk> {
+    let named = |adapter: &dyn Adapter| (AgentKind(adapter.kind().to_owned()), talk_of(adapter));
+    ADAPTERS.into_iter().map(named).collect()
+}
+
+/// Returns what can be said to the agent of a task; nothing to a command line that was given word for word.
+pub(crate) fn talk(task: &Task) -> Talk {
+    let adapter = adapter_of(task).filter(|_| task.command.is_none());
+    adapter.map(talk_of).unwrap_or_default()
+}
+
+fn talk_of(adapter: &dyn Adapter) -> Talk {
+    Talk { messages: adapter.message("").is_some(), resumes: adapter.resumes() }
+}
+
+/// Says which text of the agent of a task is shown first.
+pub fn first_text(task: &Task) -> FirstText {
+    adapter_of(task).map_or(FirstText::Out, Adapter::first_text)
 }
 
 /// Returns the names of the kinds that are offered, in that order.

@@ -66,6 +66,7 @@ impl Adapter for Opencode {
         if let Some(model) = &task.model {
             argv.extend(["-m".to_owned(), model.clone()]);
         }
+        argv.extend(invocation::resumed(task, "-s"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);
         let mut invocation = invocation::assemble(task, place, text, argv)?;
@@ -75,6 +76,10 @@ impl Adapter for Opencode {
         invocation.env.insert("OPENCODE_DISABLE_AUTOUPDATE".to_owned(), "1".to_owned());
         invocation.env.insert("OPENCODE_DISABLE_SHARE".to_owned(), "1".to_owned());
         Ok(invocation)
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {

@@ -6,23 +6,7 @@ use std::collections::BTreeMap;
 
 use genai_prices::{PriceRequest, UsageKey};
 
-use crate::core::{NanoUsd, Usage};
-
-/// Tokens that a price is of.
-const MILLION: u128 = 1_000_000;
-
-/// Price of one model, for a million tokens of each sort.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Price {
-    /// Input that was not cached.
-    pub input: NanoUsd,
-    /// Input read from a cache.
-    pub cache_read: NanoUsd,
-    /// Input written to a cache.
-    pub cache_write: NanoUsd,
-    /// Output, thinking included.
-    pub output: NanoUsd,
-}
+use crate::core::{NanoUsd, Price, Usage};
 
 /// Prices of models.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -85,22 +69,6 @@ impl Prices {
         let rest = self.estimate(provider, model, &share(|all, parts| all % parts))?;
         let equal = equal.as_nanos().saturating_mul(parts);
         Some(NanoUsd::from_nanos(equal.saturating_add(rest.as_nanos())))
-    }
-}
-
-impl Price {
-    fn of(&self, usage: &Usage) -> NanoUsd {
-        let parts = [
-            (usage.input, self.input),
-            (usage.cache_read, self.cache_read),
-            (usage.cache_write, self.cache_write),
-            (usage.output, self.output),
-        ];
-        let sum: u128 = parts
-            .iter()
-            .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.as_nanos()))
-            .sum();
-        NanoUsd::from_nanos(u64::try_from(sum.div_ceil(MILLION)).unwrap_or(u64::MAX))
     }
 }
 

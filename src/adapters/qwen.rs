@@ -77,6 +77,7 @@ impl Adapter for Qwen {
         for (flag, value) in [("--model", task.model.clone()), ("--max-session-turns", turns)] {
             argv.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
         }
+        argv.extend(invocation::resumed(task, "--resume"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);
         let mut invocation = invocation::assemble(task, place, text, argv)?;
@@ -87,6 +88,10 @@ impl Adapter for Qwen {
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         Box::new(Reader::new(start))
+    }
+
+    fn resumes(&self) -> bool {
+        true
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::core::NanoUsd;
+use crate::core::{AgentId, Continues, NanoUsd};
 
 fn task(kind: &str, text: &str) -> Task {
     let kind = AgentKind(kind.to_owned());
@@ -301,14 +301,60 @@ fn the_token_of_a_strict_fleet_is_given_to_the_agent() {
     assert_eq!(invoke(&task("sh", "t"), &strict).unwrap().env.get("FLEET_TOKEN").unwrap(), "s3");
 }
 
+#[test]
+fn what_can_be_said_beyond_a_task_is_known_of_every_kind_and_of_no_other_command_line() {
+    let talks = talks();
+    let named = |is: &dyn Fn(&Talk) -> bool| -> Vec<&str> {
+        known_kinds().filter(|kind| is(&talks[&AgentKind((*kind).to_owned())])).collect()
+    };
+    assert_eq!(named(&|talk| talk.messages), ["claude"]);
+    let going_on = ["claude", "codex", "opencode", "gemini", "qwen", "copilot"];
+    assert_eq!(named(&|talk| talk.resumes), going_on);
+    let given = Task { command: Some(vec!["claude".to_owned()]), ..task("claude", "t") };
+    assert_eq!((talk(&given), talk(&task("claude", "t")).messages), (Talk::default(), true));
+}
+
+#[test]
+fn a_follow_up_has_the_session_and_everything_else_that_its_first_agent_had() {
+    let session = "11a2b3c4-0000-4000-8000-000000000000";
+    for kind in ["claude", "codex", "opencode", "gemini", "qwen", "copilot"] {
+        let first = Task { read_only: true, model: Some("m".to_owned()), ..task(kind, "t") };
+        let continues = Continues { agent: AgentId(7), session: session.to_owned() };
+        let after = Task { continues: Some(continues), ..first.clone() };
+        let (before, after) =
+            (invoke(&first, &place()).unwrap(), invoke(&after, &place()).unwrap());
+        assert_eq!(
+            after.argv.iter().filter(|argument| *argument == session).count(),
+            1,
+            "{after:?}"
+        );
+        assert_eq!((before.env, before.env_remove), (after.env, after.env_remove), "{kind}");
+        // Codex has no option for its sandbox there, copilot none for the id of a new session.
+        let is_its_own = |argument: &&String| {
+            !["-s", "read-only", "--session-id"].contains(&argument.as_str())
+                && argument.matches('-').count() != session.matches('-').count()
+        };
+        for argument in before.argv.iter().filter(is_its_own) {
+            assert!(after.argv.contains(argument), "{kind} has lost {argument}: {:?}", after.argv);
+        }
+        if kind == "codex" {
+            assert!(after.argv.starts_with(&["codex", "exec", "resume"].map(str::to_owned)));
+            assert!(
+                after.argv.contains(&"sandbox_mode=\"read-only\"".to_owned()),
+                "{:?}",
+                after.argv
+            );
+        }
+    }
+}
+
 /// What programs with a model print is for programs, unless their adapter says that it is not.
 #[test]
 fn the_account_is_shown_first_of_what_is_printed_for_programs() {
-    let (account, out): (Vec<&str>, Vec<&str>) = known_kinds()
-        .partition(|kind| first_text(&AgentKind((*kind).to_owned())) == FirstText::Transcript);
+    let first = |kind: &str| first_text(&task(kind, "t"));
+    let (account, out): (Vec<&str>, Vec<&str>) =
+        known_kinds().partition(|kind| first(kind) == FirstText::Transcript);
     assert_eq!(account, ["claude", "codex", "opencode", "gemini", "qwen", "copilot"]);
     assert_eq!(out, ["hermes", "ygg", "sh", "command"]);
-    for kind in ["demo", "no-such-kind"] {
-        assert_eq!(first_text(&AgentKind(kind.to_owned())), FirstText::Out, "{kind}");
-    }
+    assert_eq!(first("demo"), FirstText::Out);
 }

@@ -31,7 +31,7 @@ impl Failure {
 }
 
 /// Refuses a named fleet where none can be meant, rather than leave it out of account.
-pub(super) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), Failure> {
+pub(crate) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), Failure> {
     match &global.fleet {
         None => Ok(()),
         Some(_) => Err(Failure::input(format!("--fleet: {why}"))),

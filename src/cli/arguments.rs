@@ -6,7 +6,7 @@
 mod first_word;
 mod options;
 mod usage_error;
-mod values;
+pub(crate) mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -65,10 +65,25 @@ Examples:
   fleet stop set:2      all agents of the second batch
   fleet stop all        everything that runs or is queued";
 
+const STEER_EXAMPLES: &str = "\
+Examples:
+  fleet steer 7 'also update the changelog'
+  git diff | fleet steer 7 -
+
+An agent that runs is told now, if its kind takes messages (claude does). One that has ended is gone on
+with by a new agent in the same session, with the same options, if its kind can.";
+
 const RESULTS_EXAMPLES: &str = "\
 Examples:
   fleet results                   what the agents of this folder's newest fleet answered
   fleet results k3f --json        the summary as JSON";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  fleet doctor
+  fleet doctor --json
+
+Exit codes: 0 at least one agent program can be used; 1 none; 2 usage, or a mistake in the config file.";
 
 /// The whole command line.
 #[derive(Debug, Clone, Parser)]
@@ -136,8 +151,13 @@ pub enum Action {
     Ls,
     /// Stop agents and cancel queued ones.
     Stop(StopArguments),
+    /// Tell one agent more, or go on in its session when it has ended.
+    Steer(SteerArguments),
     /// Show what the agents answered.
     Results(ResultsArguments),
+    /// Look which agent programs are here, and whether everything is ready.
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor,
 }
 
 /// Arguments of `fleet run`.
@@ -198,6 +218,18 @@ pub struct StopArguments {
     /// Which agents: 7, 3-9, failed, set:2, all.
     #[arg(value_name = "SEL")]
     pub selectors: Vec<String>,
+}
+
+/// Arguments of `fleet steer`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = STEER_EXAMPLES)]
+pub struct SteerArguments {
+    /// Which agent, such as 7.
+    #[arg(value_name = "AGENT")]
+    pub agent: String,
+    /// What it is to know; - is standard input.
+    #[arg(value_name = "TEXT", required = true)]
+    pub text: Vec<String>,
 }
 
 /// Arguments of `fleet results`.

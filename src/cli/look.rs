@@ -126,7 +126,7 @@ fn to_entry(inspection: &Inspection) -> FleetEntry {
 
 /// Prints to stdout. JSON must arrive whole; for other text nobody may be there to read it any more, but a full disk is
 /// told.
-fn print(text: &str, whole: bool) -> Result<(), Failure> {
+pub(super) fn print(text: &str, whole: bool) -> Result<(), Failure> {
     match write_whole(text) {
         Err(error) if whole || error.kind() == io::ErrorKind::StorageFull => {
             Err(Failure::input(format!("could not write to stdout: {error}")))

@@ -6,11 +6,14 @@
 use std::any::Any;
 use std::process::ExitCode;
 
-use crate::journal::FleetDir;
+use crate::core::{Command, Hold, Reply};
+use crate::journal::{FleetDir, StateDir};
 use crate::runtime::FleetHandle;
 
 mod act;
 pub mod arguments;
+pub mod config;
+pub mod doctor;
 pub mod exit_code;
 pub mod fleet_list;
 
@@ -24,6 +27,7 @@ pub mod prompt;
 mod run;
 pub mod selectors;
 pub mod sources;
+mod steer;
 
 pub mod table;
 pub mod validate;
@@ -33,27 +37,33 @@ use std::io::Write;
 use arguments::{Action, Arguments, Stop};
 
 pub use act::Failure;
+pub(crate) use act::{state_dir, without_fleet};
 #[cfg(feature = "tui")]
 pub(crate) use {
-    act::{fleet_to, never_inside_of_agents, outside_of_agents, state_dir},
-    known_kinds::{first_found, with_kinds},
+    act::{fleet_to, never_inside_of_agents, outside_of_agents},
     run::{current_folder, prune},
 };
 
 /// Lets other doors into a fleet that this process hosts, until what it returns is dropped.
 pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;
 
-/// Runs the command line of this process. `open` is called to open the screen, which is a door of its own: when there is
-/// no subcommand, for `fleet attach` and for `fleet demo`. It gets the arguments and the words of the command line.
-/// `serve` lets others into the fleets of `fleet run` and `fleet resume`.
+/// Sends a command to the host of a fleet, which is started if there is none; returns the reply, and why the queue is
+/// held, if it is.
+pub type Ask = fn(&StateDir, &FleetDir, Command) -> Result<(Reply, Option<Hold>), Failure>;
+
+/// Runs the command line of this process. `open` is called for what more than this door takes part in: the screen, which
+/// is a door of its own, when there is no subcommand, for `fleet attach` and for `fleet demo`; and `fleet doctor`. It
+/// gets the arguments and the words of the command line. `serve` lets others into the fleets of `fleet run` and `fleet
+/// resume`; `ask` is how other commands reach a host.
 pub fn main(
     open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
     serve: Serve,
+    ask: Ask,
 ) -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let code = match arguments::parse(words) {
-        Ok(arguments) => act(&arguments, argv, open, serve).unwrap_or_else(|failure| {
+        Ok(arguments) => act(&arguments, argv, open, serve, ask).unwrap_or_else(|failure| {
             // There is nobody else to tell.
             let _ = writeln!(std::io::stderr(), "fleet: {}", failure.sentence);
             failure.code
@@ -75,14 +85,16 @@ fn act(
     argv: Vec<String>,
     open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
     serve: Serve,
+    ask: Ask,
 ) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.action {
-        None | Some(Action::Attach(_) | Action::Demo(_)) => open(arguments, argv),
+        None | Some(Action::Attach(_) | Action::Demo(_) | Action::Doctor) => open(arguments, argv),
         Some(Action::Run(run)) => run::run(run, global, argv, serve),
         Some(Action::Resume(resume)) => run::resume(resume, global, serve),
         Some(Action::Ls) => look::list(global),
         Some(Action::Stop(stop)) => look::stop(stop, global),
+        Some(Action::Steer(arguments)) => steer::steer(arguments, global, ask),
         Some(Action::Results(results)) => look::show_results(results, global),
     }
 }

@@ -3,6 +3,7 @@
 //! What may go here: joining them, with one sentence for whatever is wrong. What may not: starting anything; knowledge
 //! of single agent kinds, which is asked of [`Kinds`].
 
+mod cost;
 mod draft;
 mod kinds;
 mod task;
@@ -16,7 +17,7 @@ use crate::core::{FleetOptions, OnCap, Task};
 use crate::words::plain_text::one_line;
 
 pub use draft::{DraftProblem, Drafted, Template, drafted};
-pub use kinds::{Kinds, RealKind};
+pub use kinds::{ConfiguredKind, Kinds, RealKind};
 
 /// Fewest and most agents at once when nothing is said: one alone wastes the machine, and more than these are for
 /// the owner to decide.
@@ -93,6 +94,7 @@ pub fn plan_any(
         defaults.task(entry, &mut notes).map_err(|refusal| refusal.sentence(&place))
     };
     let tasks = entries.into_iter().map(planned).collect::<Result<Vec<_>, _>>()?;
+    notes.extend(cost::remarks(&tasks, &options, kinds));
     Ok(Plan { options, tasks, origin: arguments.task.origin.clone(), context, notes })
 }
 

@@ -14,9 +14,9 @@ use super::act::{
     Failure, fleet_to, never_inside_of_agents, outside_of_agents, state_dir, without_fleet,
 };
 use super::arguments::{GlobalArguments, ResumeArguments, RunArguments, which_fleet};
+use super::config::Config;
 use super::door::{Signals, beside_signals, submit};
 use super::exit_code::{NOT_DONE, exit_code};
-use super::known_kinds;
 use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
@@ -40,7 +40,9 @@ pub(super) fn run(
     without_fleet(global, "fleet run begins a fleet of its own (fleet resume goes on with one)")?;
     let depth = depth();
     let folder = current_folder()?;
-    let plan = make_plan(arguments, folder.clone(), global.json)?;
+    let config = Config::load()?;
+    let mut plan = make_plan(&config.under(arguments), &config, folder.clone(), global.json)?;
+    plan.options.prices = config.prices;
     outside_of_agents(depth, plan.options.max_depth)?;
     let state = state_dir(global)?;
     if let Some(mesh) = &plan.options.mesh {
@@ -223,14 +225,19 @@ pub(super) fn write_whole(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-fn make_plan(arguments: &RunArguments, folder: PathBuf, json: bool) -> Result<Plan, Failure> {
+fn make_plan(
+    arguments: &RunArguments,
+    config: &Config,
+    folder: PathBuf,
+    json: bool,
+) -> Result<Plan, Failure> {
     let around = Surroundings {
         folder,
         processors: thread::available_parallelism().map_or(1, std::num::NonZero::get),
         terminal: is_answerable(json),
         has_variable: &|name| std::env::var_os(name).is_some(),
     };
-    known_kinds::with_kinds(|kinds| {
+    config.with_kinds(|kinds| {
         plan::plan(arguments, kinds, &around, &mut io::stdin().lock()).map_err(Failure::input)
     })
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use crate::core::FleetId;
@@ -28,17 +29,30 @@ pub(super) struct Reachable {
 /// Returns where the socket may be made, the best place first: the folder for such things if it is safe, else the
 /// fleet's own.
 pub(super) fn places(dir: &FleetDir) -> Vec<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime = runtime.filter(|folder| folder.is_absolute());
-    let mut places = Vec::new();
-    if let Some(folder) = runtime.map(|folder| folder.join(FOLDER)) {
-        let _ = make_dir(&folder);
-        if is_private(&folder) {
-            places.push(in_folder(&folder, dir.id()));
-        }
-    }
+    let mut places: Vec<PathBuf> =
+        socket_folder().map(|folder| in_folder(&folder, dir.id())).into_iter().collect();
     places.push(dir.path().join("control.sock"));
     places
+}
+
+/// Returns the folder that sockets are made in, made if it is missing; `None` if there is no safe one below
+/// `$XDG_RUNTIME_DIR`, so that they are made in the fleets' own folders.
+pub fn socket_folder() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let folder = runtime.filter(|folder| folder.is_absolute())?.join(FOLDER);
+    let _ = make_dir(&folder);
+    is_private(&folder).then_some(folder)
+}
+
+/// Tries whether a socket can be made in a folder; nothing of it stays.
+pub fn try_socket(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!("try-{}.sock", std::process::id()));
+    let reachable = Reachable::new(&path)?;
+    let made = UnixListener::bind(reachable.path()).map(drop);
+    if made.is_ok() {
+        std::fs::remove_file(&path)?;
+    }
+    made
 }
 
 /// Returns where the socket may be, the likeliest place first.

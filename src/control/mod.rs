@@ -19,6 +19,7 @@ mod serve;
 mod server;
 mod socket;
 
+pub use address::{socket_folder, try_socket};
 pub use client::{ConnectError, Connected, connect};
 pub use listener::{ListenError, Listener};
 pub use protocol::Welcome;

@@ -70,6 +70,7 @@ fn tasks_of(command: &mut Command) -> &mut [Task] {
         | Command::Remove(_)
         | Command::Move(..)
         | Command::Retry(..)
+        | Command::Steer(..)
         | Command::Hold
         | Command::Release
         | Command::SetCap(_)

@@ -63,6 +63,9 @@ pub enum Command {
     Edit(AgentId, Box<Task>),
     /// Queue the tasks of ended agents again as a batch of this name, each as a new agent.
     Retry(BatchId, Vec<AgentId>),
+    /// Tell an agent more: now if it runs and its kind takes messages; after its end as a task of a batch of this name,
+    /// whose agent goes on in its session.
+    Steer(AgentId, String, BatchId),
     /// Let nothing leave the queue.
     Hold,
     /// Let the queue go on, kinds that are held included.
@@ -90,6 +93,8 @@ pub enum Reply {
     Queued(BatchId, Vec<AgentId>),
     /// Done, for so many agents.
     Done(u32),
+    /// The agent was told: it takes the message up within its current turn.
+    Told(AgentId),
     /// Nothing had to be done: those named have already ended.
     AlreadyEnded(Vec<AgentId>),
     /// The question had been answered before; how.

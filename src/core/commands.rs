@@ -7,7 +7,7 @@ use super::agent::{AgentState, StopReason};
 use super::command::{Command, Direction, Refusal, Reply, Submission};
 use super::event::{Effect, Urgency};
 use super::fleet::Fleet;
-use super::id::{AgentId, BatchId};
+use super::id::{AgentId, BatchId, Ticket};
 use super::lifecycle::CANCELLED;
 use super::outcome::{ExitReason, Outcome};
 use super::record::Record;
@@ -17,8 +17,17 @@ use super::task::Task;
 const MOST_AGENTS: usize = 10_000;
 
 impl Fleet {
-    pub(super) fn command(&mut self, command: Command, effects: &mut Vec<Effect>) -> Reply {
-        match command {
+    /// Does what a door asks; `None` if the answer comes later.
+    pub(super) fn command(
+        &mut self,
+        ticket: Ticket,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Reply> {
+        Some(match command {
+            Command::Steer(id, text, batch) => {
+                return self.steer(ticket, id, text, batch, effects);
+            }
             Command::Submit(submission) => self.submit(submission, effects),
             Command::Stop(ids) => self.stop_many(ids, effects),
             Command::Kill(ids) => self.kill_many(ids, effects),
@@ -42,7 +51,7 @@ impl Fleet {
                 }
                 Reply::Done(0)
             }
-        }
+        })
     }
 
     /// Lets the queue go on; after an interrupt only once everything that was to end has ended.
@@ -75,7 +84,7 @@ impl Fleet {
     }
 
     /// Returns why nothing can be queued any more: it would wait for ever.
-    fn refuse_when_ending(&self) -> Option<Refusal> {
+    pub(super) fn refuse_when_ending(&self) -> Option<Refusal> {
         let why = match &self.interrupted {
             Some(signal) => format!("the fleet is ending ({signal}) and takes no more tasks"),
             None if self.past_deadline => {
@@ -86,7 +95,7 @@ impl Fleet {
         Some(Refusal(why))
     }
 
-    fn queue_tasks(
+    pub(super) fn queue_tasks(
         &mut self,
         batch: BatchId,
         origin: Option<String>,
@@ -177,6 +186,12 @@ impl Fleet {
         if let Some(refusal) = self.refuse_unless_queued(id) {
             return Reply::Refused(refusal);
         }
+        let continues = self.agent(id).and_then(|agent| agent.task.continues.clone());
+        let is_same_kind = self.agent(id).is_some_and(|agent| agent.task.kind == task.kind);
+        if continues.is_some() && (!is_same_kind || task.command.is_some()) {
+            return refuse(&format!("{id} goes on in a session, which only its own kind can"));
+        }
+        let task = Task { continues, ..task };
         self.record(Record::Edited(id, Arc::new(task)), effects);
         Reply::Done(1)
     }

@@ -109,6 +109,17 @@ pub enum Event {
     Scanned(AgentId, Tails),
     /// The mesh store has so many keys.
     MeshKeys(u64),
+    /// A message was written for its agent, or why it was not: the answer to this ticket.
+    Told {
+        /// Whom.
+        id: AgentId,
+        /// Of the command.
+        ticket: Ticket,
+        /// The message.
+        text: String,
+        /// Why it was not.
+        outcome: Result<(), String>,
+    },
     /// Names that a batch demands are missing in this environment; empty: none are any more.
     EnvMissing(BatchId, Vec<String>),
     /// The journal could not be written; why. The queue is held until it can.
@@ -143,7 +154,7 @@ pub enum Notice {
     KindHeld(String),
 }
 
-/// Something the runtime has to do. `Spawn` and `Reply` wait until the records before them are safe on disk.
+/// Something the runtime has to do. `Spawn`, `Tell` and `Reply` wait until the records before them are safe on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Append to the journal.
@@ -152,6 +163,10 @@ pub enum Effect {
     Spawn(AgentId),
     /// Tell the agent's tree to end.
     Stop(AgentId, Urgency),
+    /// Give the running agent this message; [`Event::Told`] says what came of it.
+    Tell(AgentId, Ticket, String),
+    /// The agent has said its last word: close its standard input, if it is one that takes messages.
+    CloseInput(AgentId),
     /// Answer a command.
     Reply(Ticket, Reply),
     /// Delete what is stored for an agent that will not start any more (`env.json`).

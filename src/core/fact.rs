@@ -138,6 +138,8 @@ pub enum Fact {
         /// What was checked.
         text: String,
     },
+    /// The agent takes up a message that it was told while it runs.
+    Heard,
     /// What a later resume of the session needs.
     Session(String),
     /// The closing word; the last one counts.

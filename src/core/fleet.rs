@@ -16,7 +16,7 @@ use super::options::FleetOptions;
 use super::outcome::{End, ExitReason};
 use super::record::{Record, Work};
 use super::snapshot::Row;
-use super::task::{AgentKind, Task};
+use super::task::{AgentKind, Talk, Task};
 
 /// Queue, agents, caps and all rules about them.
 #[derive(Debug, Clone)]
@@ -47,6 +47,8 @@ pub struct Fleet {
     /// Start of the time that the deadline counts.
     pub(super) deadline_base: Option<Moment>,
     pub(super) revision: u64,
+    /// What can be said to agents of each kind: known from the program, not from the journal.
+    pub(super) talks: BTreeMap<AgentKind, Talk>,
 }
 
 /// One attempt at one task.
@@ -68,6 +70,8 @@ pub(super) struct Agent {
     pub(super) requeued: u32,
     pub(super) checkpoint: Moment,
     pub(super) unsaved_work: bool,
+    /// Messages that it was told while it ran, oldest first.
+    pub(super) told: Vec<String>,
     pub(super) retry_of: Option<AgentId>,
     pub(super) retried_by: Option<AgentId>,
     /// The row as last shown; `None` when something changed since.
@@ -144,6 +148,7 @@ impl Fleet {
             last_end: None,
             deadline_base: None,
             revision: 0,
+            talks: BTreeMap::new(),
         }
     }
 
@@ -184,10 +189,11 @@ impl Fleet {
     fn take(&mut self, event: Event, effects: &mut Vec<Effect>) -> Option<Effect> {
         match event {
             Event::Command { ticket, command } => {
-                return Some(Effect::Reply(ticket, self.command(command, effects)));
+                let reply = self.command(ticket, command, effects)?;
+                return Some(Effect::Reply(ticket, reply));
             }
             Event::Started(id) => self.started(id),
-            Event::Adopted(id, sign) => self.adopted(id, sign),
+            Event::Adopted(id, sign) => self.adopted(id, sign, effects),
             Event::Exited(id, left_behind) => self.exited(id, left_behind),
             Event::Progress(id) => self.progressed(id),
             Event::Behind(id, bytes) => self.behind(id, bytes),
@@ -196,6 +202,9 @@ impl Fleet {
             Event::NeverBegan(id) => self.never_began(id, effects),
             Event::TreeGone(id, tree) => self.tree_gone(id, tree),
             Event::Scanned(id, tails) => self.scanned(id, tails, effects),
+            Event::Told { id, ticket, text, outcome } => {
+                return Some(self.told(id, ticket, text, outcome, effects));
+            }
             Event::EnvMissing(batch, names) => self.env_missing(batch, names),
             Event::SaveFailed(why) => self.not_saved = Some(why),
             Event::Saved => self.not_saved = None,
@@ -305,19 +314,6 @@ impl Fleet {
     /// Returns the cap in force.
     pub const fn cap(&self) -> Option<NanoUsd> {
         self.cap
-    }
-
-    /// Returns when a live agent was first told to stop, if it was and has not ended.
-    pub fn stopping_since(&self, id: AgentId) -> Option<Moment> {
-        match self.agent(id)?.state {
-            AgentState::Stopping { asked, .. } => Some(asked),
-            AgentState::Queued
-            | AgentState::Starting
-            | AgentState::Running
-            | AgentState::Ending { .. }
-            | AgentState::Reading { .. }
-            | AgentState::Ended(_) => None,
-        }
     }
 
     pub(super) fn agent(&self, id: AgentId) -> Option<&Agent> {

@@ -32,6 +32,18 @@ impl Fleet {
             Record::Dispatched(id) => self.fold_dispatched(*id),
             Record::Requeued(id) => self.fold_requeued(*id),
             Record::Stopped(id, reason) => self.fold_stopped(*id, reason),
+            Record::Told(id, text) => {
+                if let Some(agent) = self.agent_mut(*id) {
+                    agent.touch().told.push(text.clone());
+                }
+            }
+            Record::NotTold(id, text) => {
+                if let Some(agent) = self.agent_mut(*id)
+                    && let Some(place) = agent.told.iter().rposition(|told| told == text)
+                {
+                    agent.touch().told.remove(place);
+                }
+            }
             Record::Checkpoint(id, work) => self.fold_checkpoint(*id, work),
             Record::Ended(id, end, work) => self.fold_ended(*id, end, work),
             Record::Cap(cap) => self.fold_cap(*cap),
@@ -99,11 +111,12 @@ impl Fleet {
         let mut ids = Vec::with_capacity(tasks.len());
         for (index, task) in (1_u32..).zip(tasks) {
             let id = AgentId(first.0.saturating_add(index).saturating_sub(1));
+            let ledger = self.first_ledger(task);
             self.agents.push(Agent {
                 id,
                 batch: place,
                 index,
-                work: Work { ledger: Ledger::new(task.traits.pays), ..Work::default() },
+                work: Work { ledger, ..Work::default() },
                 task: Arc::clone(task),
                 state: AgentState::Queued,
                 started: None,
@@ -113,6 +126,7 @@ impl Fleet {
                 requeued: 0,
                 checkpoint: self.now,
                 unsaved_work: false,
+                told: Vec::new(),
                 retry_of: None,
                 retried_by: None,
                 row: None,

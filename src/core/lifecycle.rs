@@ -35,7 +35,7 @@ impl Fleet {
     }
 
     /// An earlier host's agent runs. That this host has come is no sign of its.
-    pub(super) fn adopted(&mut self, id: AgentId, sign: Option<Moment>) {
+    pub(super) fn adopted(&mut self, id: AgentId, sign: Option<Moment>, effects: &mut Vec<Effect>) {
         let now = self.now;
         if let Some(agent) = self.agent_mut(id)
             && agent.has_slot()
@@ -46,6 +46,8 @@ impl Fleet {
             }
             agent.progress = agent.progress.max(agent.started).max(sign).map(|sign| sign.min(now));
         }
+        // The host before may have gone before it could.
+        self.close_when_done(id, effects);
     }
 
     /// The shim was started and never began. It is queued again once; while Fleet ends, it is interrupted.
@@ -141,10 +143,14 @@ impl Fleet {
         agent.stalled = None;
         agent.unsaved_work = true;
         let before = agent.work.ledger.clone();
+        let has_spoken = facts.iter().any(|fact| matches!(fact, Fact::Result(_)));
         for fact in facts {
             learn(&mut agent.work, fact, now);
         }
         let spent = agent.work.ledger != before;
+        if has_spoken {
+            self.close_when_done(id, effects);
+        }
         self.note_reporting(id);
         self.checkpoint(id, effects);
         if spent {
@@ -242,6 +248,19 @@ impl Fleet {
         stopped
     }
 
+    /// Returns when a live agent was first told to stop, if it was and has not ended.
+    pub fn stopping_since(&self, id: AgentId) -> Option<Moment> {
+        match self.agent(id)?.state {
+            AgentState::Stopping { asked, .. } => Some(asked),
+            AgentState::Queued
+            | AgentState::Starting
+            | AgentState::Running
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. }
+            | AgentState::Ended(_) => None,
+        }
+    }
+
     /// Ends an agent of which no process ever ran.
     pub(super) fn end_unstarted(
         &mut self,
@@ -326,6 +345,7 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
         }
         Fact::Denied { .. } => work.denied = work.denied.saturating_add(1),
         Fact::Notes(notes) => work.notes = Some(notes),
+        Fact::Heard => work.heard = work.heard.saturating_add(1),
         Fact::Session(session) => work.session = Some(session),
         Fact::Result(result) => work.result = Some(result),
         Fact::Unknown => work.unknown = work.unknown.saturating_add(1),

@@ -1,11 +1,13 @@
 //! Options of a whole fleet.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::money::NanoUsd;
+use super::price::Price;
 
 /// What happens when the cap is reached with tasks queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,9 @@ pub struct FleetOptions {
     pub strict_protocol: bool,
     /// How many fleets may be nested.
     pub max_depth: u32,
+    /// Prices of the owner's own, by the model's name; they go before public ones for as long as the fleet exists.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Price>,
 }
 
 impl FleetOptions {
@@ -82,6 +87,7 @@ impl Default for FleetOptions {
             orphan_limit: None,
             strict_protocol: false,
             max_depth: 1,
+            prices: BTreeMap::new(),
         }
     }
 }

@@ -42,6 +42,9 @@ pub struct Work {
     /// What the reader of the output needs to go on.
     #[serde(default)]
     pub notes: Option<String>,
+    /// Messages that it has taken up.
+    #[serde(default)]
+    pub heard: u64,
     /// How far the account of the work is.
     #[serde(default)]
     pub transcript: TranscriptState,
@@ -131,6 +134,10 @@ pub enum Record {
     Requeued(AgentId),
     /// The agent was told to stop.
     Stopped(AgentId, StopReason),
+    /// The agent is told this message.
+    Told(AgentId, String),
+    /// The agent was not told this message after all.
+    NotTold(AgentId, String),
     /// What the agent had shown so far.
     Checkpoint(AgentId, Box<Work>),
     /// The agent ended.

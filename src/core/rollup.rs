@@ -96,6 +96,8 @@ impl Fleet {
             session: work.session.clone(),
             model: work.model.clone(),
             denied: work.denied,
+            told: u64::try_from(agent.told.len()).unwrap_or(u64::MAX),
+            unheard: agent.unheard().to_vec(),
             unparsed: result.is_some_and(|result| result.unparsed),
             anomalies: work.unknown + work.skipped + u64::from(work.ledger.anomalies()),
             transcript_trouble: work.transcript.trouble.clone(),

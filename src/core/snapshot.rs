@@ -164,6 +164,12 @@ pub struct Row {
     /// Calls that were not permitted.
     #[serde(default)]
     pub denied: u64,
+    /// Messages that it was told while it ran.
+    #[serde(default)]
+    pub told: u64,
+    /// Those of them, oldest first, that it has not taken up, as far as is known; none will be once it has ended.
+    #[serde(default)]
+    pub unheard: Vec<String>,
     /// Some of the output was not understood.
     pub unparsed: bool,
     /// Lines that were not understood, or too long to be looked at.

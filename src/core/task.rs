@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::id::AgentId;
 use super::money::NanoUsd;
 
 /// Name of a program that Fleet can drive, such as `ygg` or `sh`; `command` for an explicit command line.
@@ -30,6 +31,24 @@ pub struct KindTraits {
     pub must_answer: bool,
 }
 
+/// What can be said to agents of a kind beyond their tasks.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Talk {
+    /// They take messages while they run.
+    pub messages: bool,
+    /// A new agent can go on in the session of one that has ended.
+    pub resumes: bool,
+}
+
+/// What a follow-up goes on from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Continues {
+    /// The agent that the follow-up was sent to.
+    pub agent: AgentId,
+    /// Its session, as its program names it: letters, digits, `-`, `_`, `.` and `:`.
+    pub session: String,
+}
+
 /// What happens to processes that an agent leaves behind when it ends by itself.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -41,6 +60,17 @@ pub enum Leftovers {
     Keep,
 }
 
+/// A kind of the owner's own, as a task of it carries it along: it works where the owner's table is not at hand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnKind {
+    /// Kind whose adapter builds the command line and reads the output.
+    pub adapter: AgentKind,
+    /// Program and first arguments in place of the adapter's program; empty: that one.
+    pub program: Vec<String>,
+    /// Arguments for the program, before those that are passed on.
+    pub options: Vec<String>,
+}
+
 /// One task: prompt or command, folder, agent kind and options. Values of `--env K=V` are never in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
@@ -50,6 +80,9 @@ pub struct Task {
     pub kind: AgentKind,
     /// What the core must know of that kind.
     pub traits: KindTraits,
+    /// What the kind is, if it is one of the owner's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Box<OwnKind>>,
     /// Explicit command line with `{task}` in it, instead of what the adapter would build.
     pub command: Option<Vec<String>>,
     /// Arguments passed on to the kind's program.
@@ -84,6 +117,9 @@ pub struct Task {
     pub leftovers: Leftovers,
     /// Text shared by the batch, put before the prompt.
     pub context: Option<String>,
+    /// The task is a message to an agent that has ended: this one goes on in its session.
+    #[serde(default)]
+    pub continues: Option<Continues>,
 }
 
 impl Task {
@@ -98,6 +134,7 @@ impl Task {
             text: text.into(),
             kind,
             traits,
+            own: None,
             command: None,
             extra: Vec::new(),
             engine: None,
@@ -115,7 +152,13 @@ impl Task {
             idle_timeout: None,
             leftovers: Leftovers::End,
             context: None,
+            continues: None,
         }
+    }
+
+    /// Returns the kind whose adapter drives the task: its own, or the one that a kind of the owner's own names.
+    pub fn driven_as(&self) -> &AgentKind {
+        self.own.as_ref().map_or(&self.kind, |own| &own.adapter)
     }
 
     /// Says whether the task needs the one local accelerator (upstream A1: only the name given counts).

@@ -41,6 +41,8 @@ pub(crate) fn row(id: u32) -> Row {
         session: None,
         model: None,
         denied: 0,
+        told: 0,
+        unheard: Vec::new(),
         unparsed: false,
         anomalies: 0,
         transcript_trouble: None,

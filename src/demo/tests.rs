@@ -53,6 +53,7 @@ fn sum_up(recording: Recording) -> (u64, usize, u64, Vec<bool>, AgentResult, Wha
             | Fact::Model(_)
             | Fact::Retry(_)
             | Fact::Denied { .. }
+            | Fact::Heard
             | Fact::Notes(_)
             | Fact::Text { .. }
             | Fact::Piece { .. }
@@ -194,7 +195,11 @@ impl Stage {
                 Effect::Spawn(id) => self.start(id),
                 Effect::Notify(notice) => self.notices.push((self.now, notice)),
                 Effect::Stop(id, _) => self.finish(id, ProcessEnd::Signal("SIGTERM".to_owned())),
-                Effect::Record(_) | Effect::Reply(..) | Effect::Forget(_) => {}
+                Effect::Record(_)
+                | Effect::Tell(..)
+                | Effect::CloseInput(_)
+                | Effect::Reply(..)
+                | Effect::Forget(_) => {}
             }
         }
     }

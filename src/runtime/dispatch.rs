@@ -47,6 +47,7 @@ impl Host {
         let shim = self.shims.entry(id).or_default();
         shim.watch = Some(Arc::clone(&watch));
         shim.send_stop();
+        shim.send_close();
         if self.fleet.task(id).is_some_and(|task| task.leftovers == Leftovers::Keep) {
             self.keeps.store(true, Ordering::Relaxed);
         }

@@ -69,8 +69,9 @@ impl Host {
         let environment = given.environment.map(|environment| self.shared(environment));
         let mut values = given.values.into_iter();
         for id in agents {
-            let own = match self.fleet.retry_of(id) {
-                // The core refuses to retry what was given values.
+            let earlier = self.fleet.retry_of(id).or_else(|| self.fleet.goes_on_from(id));
+            let own = match earlier {
+                // The core refuses to go on with what was given values.
                 Some(original) => {
                     let environment = self.given.environment_of(original);
                     Own { environment, values: BTreeMap::new() }
@@ -132,7 +133,7 @@ impl Host {
 pub(super) fn new_batch(command: &Command, known: impl Fn(&BatchId) -> bool) -> Option<BatchId> {
     let id = match command {
         Command::Submit(submission) => &submission.id,
-        Command::Retry(id, _) => id,
+        Command::Retry(id, _) | Command::Steer(_, _, id) => id,
         Command::Stop(_)
         | Command::Kill(_)
         | Command::Remove(_)

@@ -81,6 +81,8 @@ pub(super) struct Shim {
     pub(super) stop: Option<Urgency>,
     /// It is not told before this.
     pub(super) not_before: Option<Instant>,
+    /// Its agent's standard input is to be closed, until it has been asked to.
+    pub(super) close_input: bool,
 }
 
 /// What woke the loop.
@@ -207,8 +209,11 @@ impl Host {
                     records.push(record);
                 }
                 Effect::Stop(id, urgency) => stops.push((id, urgency)),
+                Effect::CloseInput(id) => self.close_input(id),
                 Effect::Notify(_) => {}
-                Effect::Spawn(_) | Effect::Reply(..) | Effect::Forget(_) => later.push(effect),
+                Effect::Spawn(_) | Effect::Tell(..) | Effect::Reply(..) | Effect::Forget(_) => {
+                    later.push(effect);
+                }
             }
         }
         if !records.is_empty() {
@@ -236,6 +241,7 @@ impl Host {
         while let Some((_, effect)) = self.waiting.pop_front_if(is_safe) {
             match effect {
                 Effect::Spawn(id) => self.spawn(id),
+                Effect::Tell(id, ticket, text) => self.tell(id, ticket, text),
                 Effect::Reply(ticket, reply) => {
                     self.show(true);
                     if let Some(sender) = self.replies.remove(&ticket) {
@@ -247,7 +253,10 @@ impl Host {
                     // Nothing is there for most agents, and what cannot be deleted lies in a private folder.
                     let _ = self.agent_dir(id).forget_env();
                 }
-                Effect::Record(_) | Effect::Stop(..) | Effect::Notify(_) => {}
+                Effect::Record(_)
+                | Effect::Stop(..)
+                | Effect::CloseInput(_)
+                | Effect::Notify(_) => {}
             }
         }
         self.releasing = false;
@@ -346,6 +355,7 @@ impl Host {
         self.scan.look_all();
         for shim in self.shims.values_mut() {
             shim.send_stop();
+            shim.send_close();
         }
         if self.paper.in_trouble {
             self.journal.retry();

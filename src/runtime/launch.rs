@@ -134,15 +134,23 @@ fn launch(common: &Common, order: &Order) -> Result<Launched, Refused> {
         mesh: common.mesh.clone(),
         token: order.token.clone(),
     };
-    let adapter = adapters::adapter(&order.task.kind)
+    let adapter = adapters::adapter_of(&order.task)
         .ok_or_else(|| format!("the agent kind {} is not known to this Fleet", order.task.kind))?;
+    if order.task.continues.is_some() && !adapter.resumes() {
+        return Err(format!("agents of kind {} cannot go on in a session", order.task.kind).into());
+    }
     let invocation =
-        adapter.invocation(&order.task, &place).map_err(|refusal| refusal.to_string())?;
+        adapters::invocation(&order.task, &place).map_err(|refusal| refusal.to_string())?;
     supervise::prepare(dir).map_err(|error| refused("make the agent's folder", error))?;
     // Whoever wants to follow it must find it. If it cannot be made, its writer says so; the agent runs all the same.
     let _ = transcript::begin(&dir.transcript(), &order.header);
     dir.write(&dir.task(), invocation.task_text.as_bytes())
         .map_err(|error| refused("write the task's file", error))?;
+    if invocation.input == Input::Messages {
+        let first = adapter.message(&invocation.task_text).unwrap_or_default();
+        dir.write(&dir.first(), format!("{first}\n").as_bytes())
+            .map_err(|error| refused("write the first message", error))?;
+    }
     store_values(order)?;
     let spec = spec(common, order, invocation);
     let environment = order.given.environment.as_deref();
@@ -200,6 +208,7 @@ fn spec(common: &Common, order: &Order, invocation: Invocation) -> Spec {
     spec.stdin = match input {
         Input::Null => StdinFrom::Null,
         Input::Task => StdinFrom::File(order.dir.task()),
+        Input::Messages => StdinFrom::Messages,
     };
     spec.env.insert("FLEET_DEPTH".to_owned(), common.depth.to_string());
     ask_signal.clone_into(&mut spec.ask);

@@ -130,7 +130,10 @@ impl LocalFleet {
         let id = BatchId::from_bits(fastrand::u32(..));
         match self.send(Command::Submit(Submission { id, tasks, origin: None }))? {
             Reply::Queued(_, agents) => Ok(agents),
-            Reply::Done(_) | Reply::AlreadyEnded(_) | Reply::AlreadyAnswered(_) => Ok(Vec::new()),
+            Reply::Done(_)
+            | Reply::Told(_)
+            | Reply::AlreadyEnded(_)
+            | Reply::AlreadyAnswered(_) => Ok(Vec::new()),
             Reply::Refused(refusal) => Err(LocalFleetError::Refused(refusal)),
         }
     }

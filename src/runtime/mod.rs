@@ -23,6 +23,7 @@ pub(crate) mod roster;
 mod start;
 mod stop;
 pub mod summary;
+mod tell;
 
 use crate::core::AgentId;
 use crate::journal::FleetDir;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::host::Host;
-use crate::adapters::{self, LineReader, ReaderStart, Seen};
+use crate::adapters::{self, LineReader, Prices, ReaderStart, Seen};
 use crate::core::{AgentId, Event, Fleet, Moment};
 use crate::supervise::{AgentDir, Spec};
 use crate::tail::scan::{Follow, Scanner};
@@ -49,7 +49,7 @@ pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: Agent
 
 fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineReader>, u64)> {
     let task = fleet.task(id)?;
-    let adapter = adapters::adapter(&task.kind)?;
+    let adapter = adapters::adapter_of(task)?;
     let work = fleet.work(id)?;
     let is_strict = fleet.options().strict_protocol;
     // The program of a model says in its command line what its output may not: which model, which session.
@@ -62,8 +62,8 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
         smokes: work.smokes_green > 0 || work.smokes_red > 0,
         result: work.result.is_some(),
     };
-    let start =
-        ReaderStart { token, seen, notes: work.notes.clone(), prices: Arc::default(), argv };
+    let prices = Arc::new(Prices::new(fleet.options().prices.clone()));
+    let start = ReaderStart { token, seen, notes: work.notes.clone(), prices, argv };
     Some((adapter.reader(start), work.offset))
 }
 

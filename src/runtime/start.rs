@@ -16,6 +16,7 @@ use super::host::Host;
 use super::launch::{Common, LaunchThread};
 use super::news::{NEWS, News};
 use super::paper::Paper;
+use crate::adapters;
 use crate::core::{AgentId, Effect, Fleet, FleetOptions, Hold, Moment};
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, HostLock, Journal, JournalError, Sequence, Taken,
@@ -181,6 +182,7 @@ impl Host {
     ) -> Result<(Self, FleetHandle), HostError> {
         let refused = |source| HostError::Refused { path: dir.path().to_owned(), source };
         let (sender, inbox) = mpsc::channel(NEWS);
+        fleet.set_talks(adapters::talks());
         let options = fleet.options();
         let common = Common {
             launcher: setup.launcher.clone(),

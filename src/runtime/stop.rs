@@ -127,7 +127,12 @@ fn without_host(dir: &FleetDir, stopped: &Stopped) -> Result<(), StopError> {
                 Effect::Forget(id) => {
                     let _ = AgentDir::new(dir.agent(id)).forget_env();
                 }
-                Effect::Spawn(_) | Effect::Stop(..) | Effect::Reply(..) | Effect::Notify(_) => {}
+                Effect::Spawn(_)
+                | Effect::Stop(..)
+                | Effect::Tell(..)
+                | Effect::CloseInput(_)
+                | Effect::Reply(..)
+                | Effect::Notify(_) => {}
             }
         }
     }

@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::roster::{KpiSummary, error, number, rounded};
-use crate::core::{AgentId, CostStatus, ProcessEnd, Row, Snapshot};
+use crate::adapters::talk;
+use crate::core::{AgentId, CostStatus, ProcessEnd, Row, Snapshot, Status};
 use crate::journal::FleetStanding;
 use crate::supervise::AgentDir;
 
@@ -89,6 +90,10 @@ struct AgentSummary<'a> {
     session: Option<&'a str>,
     retry_of: Option<AgentId>,
     retried_by: Option<AgentId>,
+    continues: Option<AgentId>,
+    undelivered: &'a [String],
+    /// It can be told more now.
+    accepts_steer: bool,
     out: String,
     err: String,
     transcript: Option<String>,
@@ -166,6 +171,9 @@ fn agent<'a>(row: &'a Row, snapshot: &Snapshot, fleet_dir: &Path) -> AgentSummar
         session: row.session.as_deref(),
         retry_of: row.retry_of,
         retried_by: row.retried_by,
+        continues: row.task.continues.as_ref().map(|from| from.agent),
+        accepts_steer: row.status == Status::Running && talk(&row.task).messages,
+        undelivered: row.end.as_ref().map_or(&[], |_| row.unheard.as_slice()),
         out: files.out.to_string_lossy().into_owned(),
         err: files.err.to_string_lossy().into_owned(),
         transcript: files
@@ -184,7 +192,7 @@ mod tests {
     use super::*;
     use crate::core::NanoUsd;
     use crate::core::testing::{end, row, snapshot};
-    use crate::core::{ExitReason, Moment, Outcome, Status, Tokens};
+    use crate::core::{ExitReason, Moment, Outcome, Tokens};
 
     fn two() -> Snapshot {
         let mut one = end(row(1), Outcome::Done, "");
@@ -227,7 +235,7 @@ mod tests {
     /// C-82: upstream's goal, agents, completed and failed are in it.
     #[test]
     fn the_summary_has_exactly_the_shape_of_version_one() {
-        let expected = json!({
+        let mut expected = json!({
             "version": 1, "fleet": "k3f", "goal": null, "state": "ended",
             "batches": [{"id": "deleg_00000001", "tag": "set 1", "status": "running", "agents": [1, 2]}],
             "kpis": {"total": 2, "running": 0, "done": 1, "failed": 1, "queued": 0, "validated": 0, "mesh": 0,
@@ -249,6 +257,11 @@ mod tests {
                  "err": "/f/agents/0002/err", "transcript": null}
             ]
         });
+        for agent in expected["agents"].as_array_mut().unwrap() {
+            agent["continues"] = Value::Null;
+            agent["undelivered"] = json!([]);
+            agent["accepts_steer"] = json!(false);
+        }
         let seen = parsed(&two());
         assert_eq!(seen, expected, "{}", serde_json::to_string_pretty(&seen).unwrap());
     }

@@ -144,7 +144,8 @@ impl DemoMaker {
         let takes_prompts =
             |kind: &&str| traits_of(kind).is_some_and(|adapter| adapter.traits().prompt);
         let like = known_kinds().find(takes_prompts).unwrap_or(KIND);
-        Self { player, rules: PlanMaker::new(root.to_owned(), false), like }
+        let rules = PlanMaker { folder: root.to_owned(), ..PlanMaker::default() };
+        Self { player, rules, like }
     }
 
     /// Options that no rule objects to: recorded agents heed none.
@@ -160,7 +161,7 @@ impl DemoMaker {
 impl TaskMaker for DemoMaker {
     fn kinds(&self) -> Vec<KindInfo> {
         let name = KIND.to_owned();
-        vec![KindInfo { name, is_installed: true, is_prompt: true, pays: false }]
+        vec![KindInfo { name, is_installed: true, is_prompt: true, pays: false, counts_as: None }]
     }
 
     fn count(&self, draft: &str, options: &TaskOptions) -> usize {

@@ -5,15 +5,15 @@
 
 use std::process::ExitCode;
 
-#[cfg(feature = "tui")]
-use crate::cli::arguments::Action;
-use crate::cli::arguments::Arguments;
+use crate::cli::arguments::{Action, Arguments};
 use crate::cli::{self, Failure};
 use crate::demo::replay_main;
 
+mod asking;
 mod connect;
 #[cfg(feature = "tui")]
 mod demo;
+mod doctor;
 #[cfg(feature = "tui")]
 mod drafts;
 #[cfg(feature = "tui")]
@@ -33,7 +33,11 @@ pub use join::{JoinError, Joined, find_or_make};
 
 /// Runs this process as what its arguments say: a host, a recorded agent, the screen, or another command.
 pub fn main() -> ExitCode {
-    let door = || cli::main(open, serving::serve_beside);
+    let open = |arguments: &Arguments, argv| match &arguments.action {
+        Some(Action::Doctor) => doctor::run(&arguments.global),
+        _ => open(arguments, argv),
+    };
+    let door = || cli::main(open, serving::serve_beside, asking::ask);
     host::host_main().or_else(replay_main).unwrap_or_else(door)
 }
 

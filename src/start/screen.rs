@@ -16,12 +16,12 @@ use super::farewell::{exit_code, last_line};
 use super::join::{Joined, find_or_make};
 use super::link::keep_linked;
 use super::task_maker::{PlanMaker, missing, tasks};
-use crate::adapters::{COMMAND, known_kinds};
+use crate::adapters::COMMAND;
 use crate::cli::arguments::{Action, Arguments, RunArguments, which_fleet};
+use crate::cli::config::Config;
 use crate::cli::plan::{self, Plan, Surroundings};
 use crate::cli::{
-    Failure, current_folder, first_found, fleet_to, never_inside_of_agents, outside_of_agents,
-    prune, state_dir, with_kinds,
+    Failure, current_folder, fleet_to, never_inside_of_agents, outside_of_agents, prune, state_dir,
 };
 use crate::core::{FleetOptions, Leftovers, Moment, Snapshot, Task};
 use crate::journal::{self, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
@@ -47,9 +47,12 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
         _ => global.fleet.as_deref().map(Some),
     };
     let folder = current_folder()?;
-    let mut plan = make_plan(given, folder.clone())?;
+    let config = Config::load()?;
+    let laid_over = config.under(given);
+    let mut plan = make_plan(&laid_over, &config, folder.clone())?;
+    plan.options.prices.clone_from(&config.prices);
     let first = tasks(std::mem::take(&mut plan.tasks));
-    if let Some(sentence) = missing(&first, std::env::var_os("PATH").as_deref()) {
+    if let Some(sentence) = missing(&first, &config, std::env::var_os("PATH").as_deref()) {
         return Err(Failure::input(sentence));
     }
     let state = state_dir(global)?;
@@ -78,7 +81,7 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
     // Without it nothing is kept, and the screen says so when it tries.
     let _ = journal::make_dir(&drafts);
     let draft = DraftPlace::take(&drafts, &fleet.root);
-    let mut session = fleet.session(&state, given, (plan, first), folder)?;
+    let mut session = fleet.session(&state, &laid_over, config, (plan, first), folder)?;
     session.draft = draft.as_ref().map(|place| place.path().to_owned());
     show(session, &fleet)
 }
@@ -180,21 +183,27 @@ impl Fleet {
         &self,
         state: &StateDir,
         given: &RunArguments,
+        config: Config,
         (plan, first): (Plan, Made),
         folder: PathBuf,
     ) -> Result<Session, Failure> {
         // Somebody who attaches from elsewhere means the fleet's folder, not the one they happen to be in.
         let folder = if folder_of(&folder) == self.root { folder } else { self.root.clone() };
-        let mut options = task_options(given, &plan, &folder).map_err(Failure::input)?;
+        let mut options = task_options(given, &config, &plan, &folder).map_err(Failure::input)?;
         if given.task.agent.is_none() && given.after.is_empty() {
-            adopt(&mut options, self.newest.as_deref());
+            adopt(&mut options, self.newest.as_deref(), &config);
         }
-        let has_command = options.command.is_some();
+        let maker = PlanMaker {
+            folder,
+            has_command: options.command.is_some(),
+            assume_cost: self.options.assume_cost,
+            config,
+        };
         Ok(Session {
             link: self.link.clone(),
             dir: self.dir.clone(),
             folder: self.root.clone(),
-            maker: Box::new(PlanMaker::new(folder, has_command)),
+            maker: Box::new(maker),
             options,
             first: Some(first).filter(|made: &Made| !made.tasks.is_empty()),
             is_read_only: self.ended.is_some(),
@@ -238,7 +247,7 @@ fn with_given(given: &RunArguments, planned: &FleetOptions, has: &FleetOptions) 
     wanted
 }
 
-fn make_plan(given: &RunArguments, folder: PathBuf) -> Result<Plan, Failure> {
+fn make_plan(given: &RunArguments, config: &Config, folder: PathBuf) -> Result<Plan, Failure> {
     if given.task.origin.is_some() {
         return Err(Failure::input("--origin is for fleet run: who types is at the screen"));
     }
@@ -248,7 +257,7 @@ fn make_plan(given: &RunArguments, folder: PathBuf) -> Result<Plan, Failure> {
         terminal: true,
         has_variable: &|name| std::env::var_os(name).is_some(),
     };
-    with_kinds(|kinds| {
+    config.with_kinds(|kinds| {
         plan::plan_any(given, kinds, &around, &mut io::stdin().lock()).map_err(Failure::input)
     })
 }
@@ -262,11 +271,16 @@ fn make_mesh(options: &FleetOptions) -> Result<(), Failure> {
 }
 
 /// Returns what the tasks that are typed begin with. What is wrong with an option is told now, and not with each task.
-fn task_options(given: &RunArguments, plan: &Plan, folder: &Path) -> Result<TaskOptions, String> {
+fn task_options(
+    given: &RunArguments,
+    config: &Config,
+    plan: &Plan,
+    folder: &Path,
+) -> Result<TaskOptions, String> {
     let task = &given.task;
     let after = plan::words_after(given)?;
     let is_command = task.agent.is_none() && !after.is_empty();
-    let named = || task.agent.clone().or_else(|| first_found().map(str::to_owned));
+    let named = || task.agent.clone().or_else(|| config.first_found());
     let kind = if is_command { Some(COMMAND.to_owned()) } else { named() };
     let (command, extra) = if is_command { (Some(after), Vec::new()) } else { (None, after) };
     let root = task.root.as_ref().map_or_else(|| folder.to_owned(), |root| folder.join(root));
@@ -301,10 +315,9 @@ fn newest_task(snapshot: &Snapshot) -> Option<Arc<Task>> {
 
 /// Takes over the kind of a fleet's newest task, with its command line: whoever comes back to a fleet goes on with what
 /// it was made for, and `sh` is no surprise where its owner chose it.
-fn adopt(options: &mut TaskOptions, newest: Option<&Task>) {
-    let Some(task) = newest.filter(|task| known_kinds().any(|kind| kind == task.kind.0)) else {
-        return;
-    };
+fn adopt(options: &mut TaskOptions, newest: Option<&Task>, config: &Config) {
+    let names = config.names();
+    let Some(task) = newest.filter(|task| names.contains(&task.kind.0.as_str())) else { return };
     options.kind.clone_from(&task.kind.0);
     options.command.clone_from(&task.command);
 }

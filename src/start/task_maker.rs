@@ -7,50 +7,52 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::adapters::{Adapter, COMMAND, adapter, is_prompt, known_kinds};
+use crate::adapters::{COMMAND, adapter_of};
 use crate::cli::arguments::{EnvWord, TaskArguments, env_word};
+use crate::cli::config::Config;
 use crate::cli::plan::{DraftProblem, Drafted, PlannedTask, Surroundings, Template, drafted};
 use crate::cli::sources::draft_entries;
-use crate::cli::with_kinds;
-use crate::core::{AgentKind, Leftovers, Task};
+use crate::core::{Leftovers, NanoUsd, Task};
 use crate::supervise::is_on_path;
 use crate::tui::{KindInfo, Made, Problem, TaskMaker, TaskOptions};
 use crate::words::plain_text::one_line;
 
 /// Makes tasks for agents that work in a folder unless they are told otherwise.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PlanMaker {
-    folder: PathBuf,
+    /// The folder, absolute.
+    pub(super) folder: PathBuf,
     /// A command line was given after `--`, so that it can be chosen as a kind.
-    has_command: bool,
-}
-
-impl PlanMaker {
-    pub(super) fn new(folder: PathBuf, has_command: bool) -> Self {
-        Self { folder, has_command }
-    }
+    pub(super) has_command: bool,
+    /// What the fleet counts an agent with whose cost nobody knows.
+    pub(super) assume_cost: NanoUsd,
+    /// What the owner has set.
+    pub(super) config: Config,
 }
 
 impl TaskMaker for PlanMaker {
     fn kinds(&self) -> Vec<KindInfo> {
         let path = std::env::var_os("PATH");
-        let info = |name: &'static str| {
-            let adapter = adapter(&AgentKind(name.to_owned()))?;
-            let traits = adapter.traits();
-            let program = adapter.program();
+        let info = |name: &str| {
+            let traits = self.config.traits(name)?;
+            let program = self.config.program(name);
+            let untold = !self.config.tells_cost(name);
             Some(KindInfo {
                 name: name.to_owned(),
                 is_installed: program.is_none_or(|program| is_on_path(program, path.as_deref())),
                 is_prompt: traits.prompt,
                 pays: traits.pays,
+                counts_as: untold.then_some(self.assume_cost),
             })
         };
-        known_kinds().filter(|name| self.has_command || *name != COMMAND).filter_map(info).collect()
+        let names = self.config.names().into_iter();
+        names.filter(|name| self.has_command || *name != COMMAND).filter_map(info).collect()
     }
 
     fn count(&self, draft: &str, options: &TaskOptions) -> usize {
         // A list with a mistake in it is one thing to mend.
-        draft_entries(draft, is_prompt(&options.kind)).map_or(1, |entries| entries.len())
+        draft_entries(draft, self.config.is_prompt(&options.kind))
+            .map_or(1, |entries| entries.len())
     }
 
     fn make(&self, draft: &str, options: &TaskOptions) -> Made {
@@ -60,7 +62,8 @@ impl TaskMaker for PlanMaker {
             terminal: true,
             has_variable: &|name| std::env::var_os(name).is_some(),
         };
-        with_kinds(|kinds| to_made(drafted(draft, &template(options), kinds, &around)))
+        let template = template(options);
+        self.config.with_kinds(|kinds| to_made(drafted(draft, &template, kinds, &around)))
     }
 
     fn read_variable(&self, word: &str) -> Result<(String, Option<String>), String> {
@@ -72,23 +75,24 @@ impl TaskMaker for PlanMaker {
     }
 
     fn missing(&self, made: &Made) -> Option<String> {
-        missing(made, std::env::var_os("PATH").as_deref())
+        missing(made, &self.config, std::env::var_os("PATH").as_deref())
     }
 }
 
 /// Says which program of these tasks is not there, where it was looked for and what to do, in one sentence. `path` is
 /// where programs are looked for, unless a task says otherwise.
-pub(super) fn missing(made: &Made, path: Option<&OsStr>) -> Option<String> {
+pub(super) fn missing(made: &Made, config: &Config, path: Option<&OsStr>) -> Option<String> {
     let nothing = BTreeMap::new();
     let values = made.values.iter().chain(std::iter::repeat(&nothing));
     made.tasks.iter().zip(values).find_map(|(task, values)| {
         let own = values.get("PATH").map(OsStr::new);
-        missing_for(task, own.or(path))
+        missing_for(task, config, own.or(path))
     })
 }
 
-fn missing_for(task: &Task, path: Option<&OsStr>) -> Option<String> {
-    let known = adapter(&task.kind)?.program();
+fn missing_for(task: &Task, config: &Config, path: Option<&OsStr>) -> Option<String> {
+    let own = task.own.as_ref().and_then(|own| own.program.first()).map(String::as_str);
+    let known = own.or(adapter_of(task)?.program());
     let program = known.or_else(|| task.command.as_ref()?.first().map(String::as_str))?;
     let shown = one_line(program);
     if program.contains('/') {
@@ -100,17 +104,10 @@ fn missing_for(task: &Task, path: Option<&OsStr>) -> Option<String> {
     if is_on_path(program, path) || program.contains("{task}") {
         return None;
     }
-    let install = with_kinds(|kinds| {
-        let real = kinds.real.iter().find(|real| real.name == task.kind.0)?;
-        Some(real.install.to_owned())
-    });
-    let present: Vec<&str> = known_kinds()
-        .filter(|name| {
-            let other = adapter(&AgentKind((*name).to_owned()));
-            other.and_then(Adapter::program).is_some_and(|program| is_on_path(program, path))
-        })
-        .collect();
-    let advice = match (install, present.as_slice()) {
+    let is_present =
+        |name: &&str| config.program(name).is_some_and(|program| is_on_path(program, path));
+    let present: Vec<&str> = config.names().into_iter().filter(is_present).collect();
+    let advice = match (config.install(&task.kind.0), present.as_slice()) {
         (None, _) => "install it or correct the command".to_owned(),
         (Some(install), []) => format!("install it ({install})"),
         (Some(install), present) => {

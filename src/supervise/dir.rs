@@ -92,9 +92,19 @@ impl AgentDir {
         self.path.join("stop")
     }
 
-    /// Returns the path of the agent's standard input, for kinds that read one.
+    /// Returns the path of the FIFO that messages for a running agent go into, for kinds that take them.
     pub fn stdin(&self) -> PathBuf {
         self.path.join("stdin")
+    }
+
+    /// Returns the path of that FIFO while the first message is still being written into it.
+    pub(super) fn inlet(&self) -> PathBuf {
+        self.path.join(".stdin")
+    }
+
+    /// Returns the path of the first message of such a kind: its task, in the form that its program takes.
+    pub fn first(&self) -> PathBuf {
+        self.path.join("first")
     }
 
     /// Returns the path of the task's text, which `FLEET_TASK_FILE` names.

@@ -12,8 +12,13 @@ use rustix::fs::{Access, access};
 /// Says whether a program can be executed that has this name and is in one of the folders of `path`, or that is at this
 /// path.
 pub fn is_on_path(program: &str, path: Option<&OsStr>) -> bool {
+    find_on_path(program, path).is_some()
+}
+
+/// Returns the file that would be executed by that name.
+pub fn find_on_path(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     let can_run = |file: &PathBuf| file.is_file() && access(file, Access::EXEC_OK).is_ok();
-    candidates(OsStr::new(program), path.map(OsStr::to_owned)).iter().any(can_run)
+    candidates(OsStr::new(program), path.map(OsStr::to_owned)).into_iter().find(can_run)
 }
 
 /// Returns where the program can be, in the order in which to try; `path` is the value of the variable.

@@ -27,6 +27,9 @@ pub enum StdinFrom {
     Null,
     /// A file, usually its prompt.
     File(PathBuf),
+    /// A FIFO that the shim makes and keeps open until it is asked to close it; it begins with the
+    /// [first message](crate::supervise::AgentDir::first).
+    Messages,
 }
 
 /// What a shim has to start, and how to end it.

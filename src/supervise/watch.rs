@@ -105,6 +105,21 @@ impl Watch {
 
     /// Asks the shim to stop its agent, in stages or at once. The signal reaches the shim or nobody.
     pub fn stop(&self, urgency: Urgency) -> io::Result<Delivery> {
+        // Two signals at once must be two different ones, or the system makes them one. The last one wakes a shim that
+        // somebody has stopped.
+        self.signal(match urgency {
+            Urgency::Ask => &[Signal::TERM, Signal::CONT],
+            Urgency::Kill => &[Signal::TERM, Signal::QUIT, Signal::CONT],
+        })
+    }
+
+    /// Asks the shim to close the standard input of an agent that takes messages, so that it ends when it has done what
+    /// it was told. Nothing happens to any other agent, nor the second time.
+    pub fn close_input(&self) -> io::Result<Delivery> {
+        self.signal(&[Signal::USR1])
+    }
+
+    fn signal(&self, signals: &[Signal]) -> io::Result<Delivery> {
         let found;
         let pidfd = if let Some(pidfd) = &self.pidfd {
             Some(pidfd)
@@ -116,12 +131,6 @@ impl Watch {
         if !self.is_child && probe(&self.dir.alive())? == Lock::Free {
             return Ok(Delivery::Gone);
         }
-        // Two signals at once must be two different ones, or the system makes them one. The last one wakes a shim that
-        // somebody has stopped.
-        let signals: &[Signal] = match urgency {
-            Urgency::Ask => &[Signal::TERM, Signal::CONT],
-            Urgency::Kill => &[Signal::TERM, Signal::QUIT, Signal::CONT],
-        };
         for signal in signals {
             match send(&self.dir, pidfd, *signal) {
                 Err(rustix::io::Errno::SRCH) => return Ok(Delivery::Gone),

@@ -192,7 +192,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Agents,     letter('f'),                       Action::Filter,         "f",         "filter",                  0),
     bind(Place::Agents,     letter('/'),                       Action::Search,         "/",         "search",                  0),
     bind(Place::Agents,     letter('-'),                       Action::Fold,           "-",         "fold or unfold its set",  0),
-    bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "how to tell it more",     0),
+    bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "tell it more",            0),
     bind(Place::Agents,     letter('c'),                       Action::Cap,            "c",         "cap",                     0),
     bind(Place::Agents,     letter('v'),                       Action::Results,        "v",         "results",                 6),
     bind(Place::Agents,     letter('o'),                       Action::ShowFile,       "o",         "open in $PAGER",          0),
@@ -322,6 +322,12 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Options,    key(KeyCode::Esc),                 Action::Close,          "Esc",       "give up changes",         4),
     bind(Place::Options,    control('o'),                      Action::Accept,         "Ctrl-O",    "",                        0),
     bind(Place::Options,    control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
+
+    bind(Place::Tell,       key(KeyCode::Enter),               Action::Accept,         "Enter",     "tell it",                 1),
+    bind(Place::Tell,       (ALT, KeyCode::Enter),             Action::NewLine,        "Alt-Enter", "new line",                2),
+    bind(Place::Tell,       control('j'),                      Action::NewLine,        "Ctrl-J",    "",                        0),
+    bind(Place::Tell,       key(KeyCode::Esc),                 Action::Close,          "Esc",       "tell it nothing",         3),
+    bind(Place::Tell,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 ];
 
 /// Returns how the first key is called that does something in a place; `None` if the table has none.

@@ -66,6 +66,8 @@ pub(super) enum Asked {
     Remove(usize),
     /// Retry of so many.
     Retry(usize),
+    /// A message to an agent.
+    Tell(AgentId),
     /// Hold or release of the queue.
     Hold,
     /// See [`Asked::Hold`].

@@ -42,6 +42,8 @@ pub struct KindInfo {
     pub is_prompt: bool,
     /// Each of its runs may cost money.
     pub pays: bool,
+    /// What each of its agents is counted with, if none ever says what it has cost.
+    pub counts_as: Option<NanoUsd>,
 }
 
 /// Options of the tasks that are typed, as the command line and the options modal give them.

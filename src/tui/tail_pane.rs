@@ -147,7 +147,7 @@ impl TailPane {
     /// Returns the text that is shown.
     fn text(&self, world: &World) -> Text {
         let row = || self.id.and_then(|id| world.row(id));
-        self.chosen.unwrap_or_else(|| row().map_or(Text::Out, |row| Text::first(&row.task.kind)))
+        self.chosen.unwrap_or_else(|| row().map_or(Text::Out, |row| Text::first(&row.task)))
     }
 
     /// Ends the search line: an empty one ends the search.

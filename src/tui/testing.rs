@@ -37,6 +37,7 @@ impl TaskMaker for Lines {
             is_installed,
             is_prompt,
             pays,
+            counts_as: None,
         };
         vec![
             kind("ygg", true, true, true),

@@ -12,7 +12,7 @@ use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, 
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
-use crate::words::why::word;
+use crate::words::why::{self, word};
 
 /// Characters of an answer that are shown whole; a longer one loses its middle.
 const ANSWER: usize = 4_000;
@@ -175,6 +175,9 @@ fn task(
     }
     if let Some(error) = error(row).filter(|_| !cause_told) {
         lines.push(style.text(&format!("  Error: {error}")));
+    }
+    if let Some(unheard) = why::unheard(row).filter(|_| row.status.is_ended()) {
+        lines.push(style.paint(Meaning::Warning, &style.text(&format!("  Told: {unheard}"))));
     }
     if !row.files_changed.is_empty() {
         let files: Vec<String> = row.files_changed.iter().map(|file| one_line(file)).collect();

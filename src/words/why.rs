@@ -187,12 +187,27 @@ pub fn sentence(
         let lines = count(usize::try_from(row.anomalies).unwrap_or(usize::MAX), "line");
         parts.push(format!("{lines} of output not understood"));
     }
+    parts.extend(row.task.continues.as_ref().map(|from| format!("goes on from {}", from.agent)));
+    parts.extend(unheard(row));
     if let Some(why) = &row.transcript_trouble {
         parts.push(format!("its transcript is not complete: {}", head(why)));
     }
     parts.extend(row.retry_of.map(|id| format!("tries {id} again")));
     parts.extend(row.retried_by.map(|id| format!("tried again as {id}")));
     parts.join(" · ")
+}
+
+/// Returns what of the messages to an agent it has not taken up, with their beginning; `None` if there is nothing.
+pub fn unheard(row: &Row) -> Option<String> {
+    let first = row.unheard.first()?;
+    let messages = count(row.unheard.len(), "message");
+    let (was, not) = match (row.status.is_ended(), row.unheard.len()) {
+        (true, 1) => ("was", "delivered"),
+        (true, _) => ("were", "delivered"),
+        (false, 1) => ("is", "taken up yet"),
+        (false, _) => ("are", "taken up yet"),
+    };
+    Some(format!("{messages} {was} not {not}: {}", head(first)))
 }
 
 fn told(row: &Row, header: &Header, now: Moment, zone: &TimeZone) -> String {

@@ -10,9 +10,13 @@ mod demo;
 #[cfg(test)]
 mod demo_screen;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod own_config;
 #[cfg(test)]
 mod picture;
 #[cfg(test)]
@@ -57,6 +61,8 @@ mod screen_tail;
 mod screen_terminal;
 #[cfg(test)]
 mod socket;
+#[cfg(test)]
+mod steer;
 #[cfg(test)]
 mod supervise;
 #[cfg(test)]

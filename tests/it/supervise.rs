@@ -5,5 +5,6 @@
 
 mod facts;
 mod harness;
+mod messages;
 mod starting;
 mod stopping;

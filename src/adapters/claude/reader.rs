@@ -24,7 +24,7 @@ const NO_MODEL: &str = "<synthetic>";
 const STREAMS: usize = 16;
 
 /// Fields of all lines but `result`.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "type",
     "subtype",
     "session_id",
@@ -40,6 +40,7 @@ const FIELDS: [&str; 15] = [
     "tool_name",
     "tool_use_id",
     "isSynthetic",
+    "isReplay",
 ];
 
 /// The reading of one run.
@@ -61,6 +62,8 @@ struct Known {
     streams: Vec<Stream>,
     /// What the session had used before this run.
     base: Option<Totals>,
+    /// It has taken up its task, which is its first message.
+    has_task: bool,
 }
 
 /// An answer that is being streamed.
@@ -153,6 +156,10 @@ impl Reader {
     }
 
     fn user(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+        let is_replay = fields.flag("isReplay") == Some(true);
+        if is_replay && std::mem::replace(&mut self.known.has_task, true) {
+            facts.push(Fact::Heard);
+        }
         let Some(message) = fields.raw("message") else { return };
         let Some(mut message) = Fields::parse(message.get().as_bytes(), &["content"]) else {
             return;

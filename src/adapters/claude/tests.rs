@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::core::{AgentKind, ExitReason, Fact, Usage};
+use crate::core::{AgentId, AgentKind, Continues, ExitReason, Fact, Usage};
 
 fn task(text: &str) -> Task {
     Task::new(text, AgentKind("claude".to_owned()), Claude.traits(), PathBuf::from("/w"))
@@ -23,10 +23,19 @@ fn invoke(task: &Task) -> Result<Invocation, Refusal> {
 #[track_caller]
 fn arguments(task: &Task) -> Vec<String> {
     let argv = invoke(task).unwrap().argv;
-    let always = ["claude", "-p", "--output-format", "stream-json", "--verbose"];
-    assert_eq!(argv[..5], always);
-    assert_eq!(argv[5], "--include-partial-messages");
-    argv[6..].to_vec()
+    let always = [
+        "claude",
+        "-p",
+        "--verbose",
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--replay-user-messages",
+        "--include-partial-messages",
+    ];
+    assert_eq!(argv[..always.len()], always);
+    argv[always.len()..].to_vec()
 }
 
 fn facts(lines: &[&str]) -> Vec<Fact> {
@@ -42,7 +51,7 @@ fn facts(lines: &[&str]) -> Vec<Fact> {
 fn a_task_comes_by_standard_input_whatever_it_begins_with_and_however_long_it_is() {
     let long = format!("--help {}", "x".repeat(300_000));
     let invocation = invoke(&task(&long)).unwrap();
-    assert_eq!((invocation.input, invocation.task_text.as_str()), (Input::Task, long.as_str()));
+    assert_eq!((invocation.input, invocation.task_text.as_str()), (Input::Messages, long.as_str()));
     assert!(!invocation.argv.iter().any(|argument| argument.contains("--help")));
     assert_eq!(invocation.env.get("DISABLE_TELEMETRY").unwrap(), "1");
     assert_eq!(invocation.env.get("DISABLE_AUTOUPDATER").unwrap(), "1");
@@ -50,6 +59,43 @@ fn a_task_comes_by_standard_input_whatever_it_begins_with_and_however_long_it_is
     assert_eq!((invocation.ask_signal, invocation.root), ("SIGINT", PathBuf::from("/w")));
     let context = Task { context: Some("be brief".to_owned()), ..task("t") };
     assert_eq!(invoke(&context).unwrap().task_text, "be brief\n\nt");
+}
+
+#[test]
+fn a_message_is_one_line_whatever_is_in_it_and_is_heard_when_it_is_taken_up() {
+    let text = "two\nlines, \"quoted\" \u{1b}[31m";
+    let line = Claude.message(text).unwrap();
+    assert!(!line.contains('\n') && !line.contains('\u{1b}'), "{line}");
+    let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&read["type"], &read["message"]["role"]), (&"user".into(), &"user".into()));
+    assert_eq!(read["message"]["content"], text);
+    let replay = |text: &str| {
+        format!(
+            r#"{{"type":"user","isReplay":true,"message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let heard = |facts: &[Fact]| facts.iter().filter(|fact| **fact == Fact::Heard).count();
+    // The first one is its task.
+    assert_eq!(heard(&facts(&[&replay("task")])), 0);
+    let mut reader = Claude.reader(ReaderStart::default());
+    let mut before = Vec::new();
+    reader.line(replay("task").as_bytes(), &mut before);
+    let notes = reader.notes();
+    let mut reader = Claude.reader(ReaderStart { notes, ..ReaderStart::default() });
+    let mut after = Vec::new();
+    reader.line(replay("more").as_bytes(), &mut after);
+    assert_eq!((heard(&before), heard(&after)), (0, 1));
+}
+
+#[test]
+fn a_follow_up_goes_on_in_the_session_with_the_same_permissions() {
+    let session = "11a2b3c4-0000-4000-8000-000000000000".to_owned();
+    let continues = Some(Continues { agent: AgentId(7), session: session.clone() });
+    let first = Task { read_only: true, ..task("t") };
+    let after = Task { continues, ..first.clone() };
+    let expected = [arguments(&first), vec!["--resume".to_owned(), session]].concat();
+    assert_eq!(arguments(&after), expected);
+    assert!(Claude.resumes());
 }
 
 #[test]

@@ -50,6 +50,7 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
         | Fact::Model(_)
         | Fact::Retry(_)
         | Fact::Denied { .. }
+        | Fact::Heard
         | Fact::Notes(_)
         | Fact::Transcript(_)
         | Fact::Unknown

@@ -10,14 +10,13 @@ use super::{Arguments, ScreenArguments};
 use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// Words that somebody can expect to be subcommands of such a program and that are none: never tasks.
-const EXPECTED: [&str; 24] = [
+const EXPECTED: [&str; 22] = [
     "add",
     "cancel",
     "cap",
     "clean",
     "completions",
     "dispatch",
-    "doctor",
     "help",
     "hold",
     "kill",
@@ -32,7 +31,6 @@ const EXPECTED: [&str; 24] = [
     "show",
     "start",
     "status",
-    "steer",
     "trust",
     "wait",
 ];

@@ -148,6 +148,23 @@ impl LimitArguments {
         options.stale_stop |= self.stale_stop;
     }
 
+    /// Returns these with `others` in place of what was not given.
+    pub(crate) fn over(&self, others: &Self) -> Self {
+        Self {
+            max_parallel: self.max_parallel.or(others.max_parallel),
+            max_local: self.max_local.or(others.max_local),
+            cap: self.cap.or(others.cap),
+            cap_hard: self.cap_hard || others.cap_hard,
+            on_cap: self.on_cap.or(others.on_cap),
+            assume_cost: self.assume_cost.or(others.assume_cost),
+            deadline: self.deadline.or(others.deadline),
+            grace: self.grace.or(others.grace),
+            stale: self.stale.or(others.stale),
+            stale_tool: self.stale_tool.or(others.stale_tool),
+            stale_stop: self.stale_stop || others.stale_stop,
+        }
+    }
+
     /// Says what does not go together, as a sentence. `on_cap` and `cap` as they would be after [`Self::apply`].
     pub fn check(options: &FleetOptions) -> Result<(), String> {
         match (options.cap, options.on_cap) {

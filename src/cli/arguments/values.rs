@@ -34,7 +34,7 @@ pub enum ContextText {
 const OWN_VARIABLES: [&str; 5] =
     ["FLEET_AGENT", "FLEET_DEPTH", "FLEET_TASK", "FLEET_TASK_FILE", "FLEET_TOKEN"];
 
-pub(super) fn parallel(text: &str) -> Result<Parallel, String> {
+pub(crate) fn parallel(text: &str) -> Result<Parallel, String> {
     if text == "unlimited" {
         return Ok(Parallel(None));
     }
@@ -60,7 +60,7 @@ pub(super) fn speed(text: &str) -> Result<f64, String> {
     speed.ok_or_else(|| "is no speed (a number from 0.1 to 100)".to_owned())
 }
 
-pub(super) fn at_least_zero(text: &str) -> Result<u32, String> {
+pub(crate) fn at_least_zero(text: &str) -> Result<u32, String> {
     number_from(0, text)
 }
 
@@ -68,11 +68,11 @@ pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     number_from(1, text)
 }
 
-pub(super) fn money(text: &str) -> Result<NanoUsd, String> {
+pub(crate) fn money(text: &str) -> Result<NanoUsd, String> {
     text.parse().map_err(|error: crate::core::MoneyError| error.to_string())
 }
 
-pub(super) fn span(text: &str) -> Result<Duration, String> {
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
     time_text::parse(text)
 }
 

@@ -4,9 +4,9 @@
 
 use super::task::{Defaults, Refusal};
 use super::{Kinds, PlannedTask, Surroundings};
-use crate::adapters;
 use crate::cli::arguments::TaskArguments;
 use crate::cli::sources::draft_entries;
+use crate::core::AgentKind;
 
 /// Most problems that are told of one draft: more than anybody reads, and a list of thousands may have one each.
 const MOST_PROBLEMS: usize = 100;
@@ -42,8 +42,9 @@ pub struct Drafted {
 
 impl Template {
     /// Says whether tasks of this template are prompts, which separators cut; what has no known kind is one.
-    pub fn is_prompt(&self) -> bool {
-        self.options.agent.as_deref().map_or(self.after.is_empty(), adapters::is_prompt)
+    fn is_prompt(&self, kinds: &Kinds<'_>) -> bool {
+        let Some(agent) = &self.options.agent else { return self.after.is_empty() };
+        (kinds.traits)(&AgentKind(agent.clone())).is_none_or(|traits| traits.prompt)
     }
 }
 
@@ -54,7 +55,7 @@ pub fn drafted(
     kinds: &Kinds<'_>,
     around: &Surroundings<'_>,
 ) -> Drafted {
-    let entries = match draft_entries(draft, template.is_prompt()) {
+    let entries = match draft_entries(draft, template.is_prompt(kinds)) {
         Ok(entries) => entries,
         Err(error) => {
             let sentence = format!("the list of tasks {}", error.what);

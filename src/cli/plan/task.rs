@@ -10,7 +10,7 @@ use crate::cli::arguments::TaskArguments;
 use crate::cli::nearest::hint;
 use crate::cli::sources::{Entry, Place};
 use crate::cli::validate::check_text;
-use crate::core::{AgentKind, Task};
+use crate::core::{AgentKind, OwnKind, Task};
 use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// What stands for the task in a command line.
@@ -29,6 +29,7 @@ pub(super) struct Defaults<'a> {
 /// Program of a task: a kind, and a command line for the kind `command`.
 struct Program {
     kind: String,
+    own: Option<Box<OwnKind>>,
     command: Option<Vec<String>>,
     extra: Vec<String>,
 }
@@ -63,10 +64,12 @@ impl<'a> Defaults<'a> {
             .unwrap_or_default();
         check_text(&text, traits.prompt).map_err(at)?;
         let arguments = self.arguments;
-        let env = self.env(&entry.env).map_err(at)?;
+        let mut env = self.env(&entry.env).map_err(at)?;
+        self.add_keys(&kind.0, &mut env).map_err(at)?;
         let task = Task {
             text,
             traits,
+            own: program.own,
             command: program.command,
             extra: program.extra,
             engine: entry.engine.or_else(|| arguments.engine.clone()),
@@ -84,6 +87,7 @@ impl<'a> Defaults<'a> {
             idle_timeout: entry.idle_timeout.or(arguments.idle_timeout),
             leftovers: arguments.leftovers.unwrap_or_default(),
             context: entry.context.or_else(|| self.context.clone()),
+            continues: None,
             kind,
         };
         check_words(&task).map_err(at)?;
@@ -103,12 +107,14 @@ impl<'a> Defaults<'a> {
             }
             return Ok(Program {
                 kind: COMMAND.to_owned(),
+                own: None,
                 command: Some(words.clone()),
                 extra: Vec::new(),
             });
         }
         let command = || Program {
             kind: COMMAND.to_owned(),
+            own: None,
             command: Some(self.after.clone()),
             extra: Vec::new(),
         };
@@ -126,7 +132,7 @@ impl<'a> Defaults<'a> {
             // Words after -- are for the agent named on the command line, not for another one that a file names.
             let own = self.arguments.agent.as_ref() == Some(kind);
             let extra = if own { self.after.clone() } else { Vec::new() };
-            return Ok(Program { kind: kind.clone(), command: None, extra });
+            return Ok(self.program_of(kind, extra));
         }
         if !self.after.is_empty() {
             let alone = entry.task.as_ref() == Some(&self.after.join(" "));
@@ -135,12 +141,43 @@ impl<'a> Defaults<'a> {
             }
             return Ok(command());
         }
-        let real = self.kinds.default_kind().map_err(Refusal::Whole)?;
-        note(
-            notes,
-            &format!("agent {}: the first found on PATH (--agent chooses another)", real.name),
-        );
-        Ok(Program { kind: real.name.to_owned(), command: None, extra: Vec::new() })
+        let (kind, remark) = self.kinds.default_kind().map_err(Refusal::Whole)?;
+        note(notes, &remark);
+        Ok(self.program_of(kind, Vec::new()))
+    }
+
+    /// Returns the program of a kind that was named, with arguments passed on to it.
+    fn program_of(&self, kind: &str, extra: Vec<String>) -> Program {
+        let own = self.kinds.own.get(kind).map(|configured| Box::new(configured.own.clone()));
+        Program { kind: kind.to_owned(), own, command: None, extra }
+    }
+
+    /// Adds the variables that hold keys of a kind: those that a kind of the owner's own needs, else those that its program
+    /// takes and that are set here. After a recovery the task waits for them.
+    fn add_keys(&self, kind: &str, env: &mut Vec<(String, Option<String>)>) -> Result<(), String> {
+        let needed = self.kinds.own.get(kind).map_or(&[][..], |configured| &configured.env);
+        let is_set = |name: &&String| (self.around.has_variable)(name);
+        let given = |env: &[(String, Option<String>)], name: &str| {
+            env.iter().any(|(known, _)| known == name)
+        };
+        if let Some(missing) = needed.iter().find(|name| !is_set(name) && !given(env, name)) {
+            let missing = one_line(missing);
+            return Err(format!(
+                "agents of kind {kind} need {missing}, which is not set here (set it)"
+            ));
+        }
+        let keys = (self.kinds.keys)(kind);
+        let wanted: Vec<&String> = if needed.is_empty() {
+            keys.iter().filter(is_set).collect()
+        } else {
+            needed.iter().collect()
+        };
+        for name in wanted {
+            if !given(env, name) {
+                env.push((name.clone(), None));
+            }
+        }
+        Ok(())
     }
 
     fn root(&self, entry: Option<PathBuf>) -> Result<PathBuf, String> {

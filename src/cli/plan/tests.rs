@@ -1,5 +1,6 @@
 //! Tests of plans.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -49,7 +50,11 @@ impl World {
         let kinds = Kinds {
             names: &["ygg", "sh"],
             real: &[RealKind { name: "ygg", program: "ygg", install: "pip install ygg" }],
+            preferred: None,
+            own: &BTreeMap::new(),
             traits: &traits,
+            keys: &|_| &[],
+            untold: &|_| None,
             check: &check,
             installed: &installed,
         };
@@ -130,9 +135,11 @@ fn options_become_the_task_and_the_root_is_absolute() {
     ];
     let plan = world.plan(&words).unwrap();
     let expected = Task {
+        continues: None,
         text: "fix it".into(),
         kind: AgentKind("ygg".into()),
         traits: PROMPT,
+        own: None,
         command: None,
         extra: vec!["--flag".into()],
         engine: Some("e".into()),

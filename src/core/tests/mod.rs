@@ -12,6 +12,7 @@ mod queue;
 mod restore;
 mod rollup;
 mod round_trips;
+mod steer;
 mod stopping;
 mod support;
 mod timers;

@@ -28,6 +28,8 @@ fn notices(effects: &[Effect]) -> Vec<&Notice> {
             Effect::Record(_)
             | Effect::Spawn(_)
             | Effect::Stop(..)
+            | Effect::Tell(..)
+            | Effect::CloseInput(_)
             | Effect::Reply(..)
             | Effect::Forget(_) => None,
         })

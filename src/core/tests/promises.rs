@@ -61,6 +61,8 @@ impl Watch {
                 }
                 Effect::Record(_)
                 | Effect::Stop(..)
+                | Effect::Tell(..)
+                | Effect::CloseInput(_)
                 | Effect::Reply(..)
                 | Effect::Forget(_)
                 | Effect::Notify(_) => {}

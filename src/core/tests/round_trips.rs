@@ -1,6 +1,6 @@
 //! Everything that crosses a door or the disk survives its JSON text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -29,7 +29,13 @@ fn survive<T: Serialize + DeserializeOwned + PartialEq + Debug>(
 
 fn full_task() -> Task {
     let word = || Some("wörd\n\"quoted\"".to_owned());
+    let own = OwnKind {
+        adapter: AgentKind("claude".to_owned()),
+        program: vec!["npx".to_owned()],
+        options: vec!["--flag".to_owned()],
+    };
     Task {
+        own: Some(Box::new(own)),
         command: Some(vec!["make".to_owned(), "{task}".to_owned()]),
         extra: vec!["--verbose".to_owned()],
         engine: word(),
@@ -42,6 +48,7 @@ fn full_task() -> Task {
         idle_timeout: Some(Duration::MAX),
         leftovers: Leftovers::Keep,
         context: word(),
+        continues: Some(Continues { agent: A3, session: "s-1".to_owned() }),
         ..budgeted("line one\nline two", NanoUsd::from_nanos(u64::MAX))
     }
 }
@@ -55,6 +62,7 @@ fn full_options() -> FleetOptions {
         orphan_limit: Some(Duration::from_secs(8)),
         on_cap: OnCap::Raise(cents(7)),
         cap: Some(NanoUsd::from_nanos(u64::MAX)),
+        prices: BTreeMap::from([("m".to_owned(), Price { input: cents(300), ..Price::default() })]),
         ..FleetOptions::default()
     }
 }
@@ -76,6 +84,7 @@ fn every_command_survives_its_text() {
         Command::Remove(A1),
         Command::Edit(A2, Box::new(full_task())),
         Command::Retry(batch(2), vec![A1, A2]),
+        Command::Steer(A1, "also\nthis".to_owned(), batch(3)),
         Command::Hold,
         Command::Release,
         Command::SetCap(None),
@@ -85,7 +94,7 @@ fn every_command_survives_its_text() {
     ];
     let moves = directions.map(|direction| Command::Move(A1, direction));
     let answers = answers().map(|answer| Command::Answer(Q1, answer));
-    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 13);
+    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 14);
 }
 
 #[test]
@@ -93,11 +102,12 @@ fn every_reply_survives_its_text() {
     let replies = [
         Reply::Queued(batch(1), vec![A1, A2]),
         Reply::Done(u32::MAX),
+        Reply::Told(A2),
         Reply::AlreadyEnded(vec![A3]),
         Reply::AlreadyAnswered("raised to $12.00".to_owned()),
         Reply::Refused(Refusal("no".to_owned())),
     ];
-    assert_eq!(survive(replies), 5);
+    assert_eq!(survive(replies), 6);
 }
 
 #[test]

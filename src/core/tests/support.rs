@@ -267,6 +267,8 @@ pub(super) fn spawned(effects: &[Effect]) -> Vec<AgentId> {
             Effect::Spawn(id) => Some(*id),
             Effect::Record(_)
             | Effect::Stop(..)
+            | Effect::Tell(..)
+            | Effect::CloseInput(_)
             | Effect::Reply(..)
             | Effect::Forget(_)
             | Effect::Notify(_) => None,

@@ -60,6 +60,8 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         session: None,
         model: None,
         denied: 0,
+        told: 0,
+        unheard: Vec::new(),
         unparsed: false,
         anomalies: 0,
         transcript_trouble: None,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::*;
-use crate::core::{KindTraits, NanoUsd, Task};
+use crate::adapters::known_kinds;
+use crate::core::{AgentKind, KindTraits, NanoUsd, Task};
 
 fn maker(folder: &tempfile::TempDir) -> PlanMaker {
-    PlanMaker::new(folder.path().to_owned(), false)
+    PlanMaker { folder: folder.path().to_owned(), ..PlanMaker::default() }
 }
 
 fn options(kind: &str) -> TaskOptions {
@@ -92,11 +93,13 @@ fn every_option_of_the_screen_reaches_the_task() {
         keep_leftovers: true,
         context: Some("shared".into()),
     };
-    let made = PlanMaker::new("/".into(), false).make("fix it", &options);
+    let made = PlanMaker { folder: "/".into(), ..PlanMaker::default() }.make("fix it", &options);
     let expected = Task {
+        continues: None,
         text: "fix it".into(),
         kind: AgentKind("ygg".into()),
         traits: KindTraits { prompt: true, pays: true, must_answer: true },
+        own: None,
         command: None,
         extra: vec!["--flag".into()],
         engine: Some("e".into()),
@@ -123,7 +126,8 @@ fn every_option_of_the_screen_reaches_the_task() {
 fn only_kinds_that_can_be_chosen_are_offered() {
     let folder = tempfile::tempdir().unwrap();
     let names = |has_command| {
-        let maker = PlanMaker::new(folder.path().to_owned(), has_command);
+        let maker =
+            PlanMaker { folder: folder.path().to_owned(), has_command, ..PlanMaker::default() };
         maker.kinds().into_iter().map(|kind| kind.name).collect::<Vec<_>>()
     };
     let known: Vec<_> = known_kinds().map(str::to_owned).collect();
@@ -137,7 +141,7 @@ fn only_kinds_that_can_be_chosen_are_offered() {
 
 /// Tasks of a draft of JSON lines, with the values of their variables.
 fn made(draft: &str, options: &TaskOptions) -> Made {
-    let made = PlanMaker::new("/".into(), true).make(draft, options);
+    let made = PlanMaker { folder: "/".into(), ..PlanMaker::default() }.make(draft, options);
     assert_eq!(made.problems, []);
     made
 }
@@ -155,23 +159,23 @@ fn a_program_that_is_not_installed_is_named_with_what_to_do() {
     let ygg = made("fix it", &options("ygg"));
     let nothing = tempfile::tempdir().unwrap();
     assert_eq!(
-        missing(&ygg, Some(nothing.path().as_os_str())).unwrap(),
+        missing(&ygg, &Config::default(), Some(nothing.path().as_os_str())).unwrap(),
         "\"ygg\" was not found on PATH: install it (pip install ygg)"
     );
     let with_sh = path("sh");
     assert_eq!(
-        missing(&ygg, with_sh).unwrap(),
+        missing(&ygg, &Config::default(), with_sh).unwrap(),
         "\"ygg\" was not found on PATH: install it (pip install ygg), or take a kind that is there: sh"
     );
-    assert_eq!(missing(&made("true", &options("sh")), with_sh), None);
+    assert_eq!(missing(&made("true", &options("sh")), &Config::default(), with_sh), None);
     // One task of many is enough, and a search path of its own counts.
     let mixed = r#"[{"goal": "true", "agent": "sh"}, {"goal": "fix it", "agent": "ygg"}]"#;
-    assert!(missing(&made(mixed, &options("sh")), with_sh).is_some());
+    assert!(missing(&made(mixed, &options("sh")), &Config::default(), with_sh).is_some());
     let all = path("ygg");
-    assert_eq!(missing(&made(mixed, &options("sh")), all), None);
+    assert_eq!(missing(&made(mixed, &options("sh")), &Config::default(), all), None);
     let elsewhere =
         TaskOptions { env: vec![("PATH".into(), Some("/nowhere".into()))], ..options("ygg") };
-    assert!(missing(&made("fix it", &elsewhere), all).is_some());
+    assert!(missing(&made("fix it", &elsewhere), &Config::default(), all).is_some());
 }
 
 #[test]
@@ -181,7 +185,7 @@ fn the_program_of_a_command_is_looked_for_as_well() {
         let command = Some(vec![word.to_owned(), "{task}".to_owned()]);
         let root = folder.path().to_owned();
         let made = made("a", &TaskOptions { command, root, ..options("command") });
-        missing(&made, Some(OsStr::new("/bin")))
+        missing(&made, &Config::default(), Some(OsStr::new("/bin")))
     };
     assert_eq!(of("cat"), None);
     assert_eq!(

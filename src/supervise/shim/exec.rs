@@ -53,15 +53,19 @@ impl Step {
 /// Builds the command that the shim starts for its agent. Standard output and error, environment and the pipe on
 /// standard input are the shim's to set.
 #[cfg(target_os = "linux")]
-pub(super) fn command(spec: &super::super::spec::Spec) -> io::Result<Command> {
+pub(super) fn command(
+    dir: &super::super::AgentDir,
+    spec: &super::super::spec::Spec,
+) -> io::Result<Command> {
     use super::super::spec::StdinFrom;
 
     let mut command = Command::new(super::super::launch::own_executable()?);
     command.arg0(format!("fleet: agent {}", spec.id));
     command.arg(super::EXEC_WORD).arg(std::process::id().to_string()).arg(&spec.root);
     command.arg(match &spec.stdin {
-        StdinFrom::Null => OsStr::new(""),
-        StdinFrom::File(path) => path.as_os_str(),
+        StdinFrom::Null => OsString::new(),
+        StdinFrom::File(path) => path.into(),
+        StdinFrom::Messages => dir.inlet().into(),
     });
     command.args(&spec.argv).process_group(0);
     Ok(command)

@@ -4,6 +4,7 @@
 //! command line; its start is on the way of every agent.
 
 mod exec;
+mod inlet;
 mod orphan;
 mod refusal;
 mod signals;

@@ -43,6 +43,7 @@ fn stdin(error: &io::Error, stdin: &StdinFrom) -> String {
     match stdin {
         StdinFrom::Null => format!("/dev/null could not be opened: {error}"),
         StdinFrom::File(path) => format!("{} could not be read: {error}", path.display()),
+        StdinFrom::Messages => format!("the pipe for messages could not be opened: {error}"),
     }
 }
 

@@ -6,19 +6,23 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::low_level::pipe;
 
 /// Signals that ask the shim to stop its agent. All are handled, so that the agent begins with their defaults even if
 /// whoever started the shim ignored them.
 const STOP_SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 
-/// Both pipes. A signal that comes while one of its kind waits to be read is still counted, unless the system itself
+/// Signal that asks the shim to close its agent's standard input; the others say nothing about that.
+const CLOSE_SIGNAL: i32 = SIGUSR1;
+
+/// The pipes. A signal that comes while one of its kind waits to be read is still counted, unless the system itself
 /// has made the two one.
 #[derive(Debug)]
 pub(super) struct Signals {
     stop: UnixStream,
     child: UnixStream,
+    close: UnixStream,
 }
 
 impl Signals {
@@ -29,18 +33,26 @@ impl Signals {
         for signal in STOP_SIGNALS {
             pipe::register(signal, stop_writer.try_clone()?)?;
         }
+        let (close, close_writer) = UnixStream::pair()?;
         pipe::register(SIGCHLD, child_writer)?;
+        pipe::register(CLOSE_SIGNAL, close_writer)?;
         stop.set_nonblocking(true)?;
         child.set_nonblocking(true)?;
-        Ok(Self { stop, child })
+        close.set_nonblocking(true)?;
+        Ok(Self { stop, child, close })
     }
 
     /// Returns what becomes readable when a signal has come.
-    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 2] {
-        [self.stop.as_fd(), self.child.as_fd()]
+    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 3] {
+        [self.stop.as_fd(), self.child.as_fd(), self.close.as_fd()]
     }
 
-    /// Empties both pipes and returns how often the shim was asked to stop. Comes before looking at children, so that
+    /// Says whether the shim was asked to close its agent's standard input.
+    pub(super) fn take_close(&mut self) -> bool {
+        drain(&mut self.close) > 0
+    }
+
+    /// Empties both of their pipes and returns how often the shim was asked to stop. Comes before looking at children, so that
     /// none is missed.
     pub(super) fn take_stops(&mut self) -> usize {
         drain(&mut self.child);

@@ -97,7 +97,7 @@ pub(super) fn spawn(dir: &AgentDir, spec: &Spec) -> Result<Agent, String> {
     let refused = |error: &io::Error| {
         refusal::sentence(super::exec::Step::Program, error, spec, path.as_deref())
     };
-    let (mut command, report) = prepare_command(spec)?;
+    let (mut command, report) = prepare_command(dir, spec)?;
     for name in &spec.env_remove {
         command.env_remove(name);
     }
@@ -118,18 +118,18 @@ pub(super) fn agent_path(spec: &Spec, stored: &BTreeMap<String, String>) -> Opti
 
 /// Builds the second exec, which reports on its standard input.
 #[cfg(target_os = "linux")]
-fn prepare_command(spec: &Spec) -> Result<(Command, Option<PipeReader>), String> {
+fn prepare_command(dir: &AgentDir, spec: &Spec) -> Result<(Command, Option<PipeReader>), String> {
     let failed = |error: io::Error| format!("no pipe to the agent could be made: {error}");
     let (reader, writer) = io::pipe().map_err(failed)?;
     rustix::io::ioctl_fionbio(&reader, true).map_err(|errno| failed(errno.into()))?;
-    let mut command = super::exec::command(spec).map_err(failed)?;
+    let mut command = super::exec::command(dir, spec).map_err(failed)?;
     command.stdin(Stdio::from(writer));
     Ok((command, Some(reader)))
 }
 
 /// Builds the agent's own command: there is no death signal to ask for here.
 #[cfg(not(target_os = "linux"))]
-fn prepare_command(spec: &Spec) -> Result<(Command, Option<PipeReader>), String> {
+fn prepare_command(dir: &AgentDir, spec: &Spec) -> Result<(Command, Option<PipeReader>), String> {
     use std::os::unix::process::CommandExt as _;
 
     use super::super::spec::StdinFrom;
@@ -141,11 +141,13 @@ fn prepare_command(spec: &Spec) -> Result<(Command, Option<PipeReader>), String>
     folder.map_err(|error| refusal::sentence(Step::Folder, &error, spec, None))?;
     let mut command = Command::new(spec.argv.first().map_or("", String::as_str));
     command.args(spec.argv.iter().skip(1)).current_dir(&spec.root).process_group(0);
+    let open = |path: &std::path::Path| {
+        File::open(path).map_err(|error| refusal::sentence(Step::Stdin, &error, spec, None))
+    };
     command.stdin(match &spec.stdin {
         StdinFrom::Null => Stdio::null(),
-        StdinFrom::File(path) => File::open(path)
-            .map_err(|error| refusal::sentence(Step::Stdin, &error, spec, None))?
-            .into(),
+        StdinFrom::File(path) => open(path)?.into(),
+        StdinFrom::Messages => open(&dir.inlet())?.into(),
     });
     Ok((command, None))
 }

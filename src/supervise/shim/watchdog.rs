@@ -15,8 +15,9 @@ use rustix::process::{Signal, WaitOptions, WaitStatus, wait};
 
 use super::super::dir::AgentDir;
 use super::super::record::{ExitRecord, RECORD_VERSION, Started, StartedFile};
-use super::super::spec::Spec;
+use super::super::spec::{Spec, StdinFrom};
 use super::super::stages::{Policy, StageAction, StageEvent, Stages};
+use super::inlet::Inlet;
 use super::orphan::OrphanWatch;
 use super::signals::Signals;
 use super::start::{self, Files};
@@ -42,6 +43,8 @@ struct Watchdog<'shim> {
     signals: Signals,
     stages: Stages,
     tree: Tree,
+    /// The agent's standard input, if messages can be written to it.
+    inlet: Option<Inlet<'shim>>,
     started: Started,
     /// `started.json`; gone once it says that the agent runs.
     running: Option<StartedFile>,
@@ -62,8 +65,8 @@ pub(super) fn run(dir: &AgentDir) -> ExitCode {
     let Ok(files) = start::make_files(dir) else { return ExitCode::from(HOPELESS) };
     let Files { exit, running, started } = files;
     let record = match start::read_spec(dir) {
-        Ok(spec) => match start::spawn(dir, &spec) {
-            Ok(agent) => watch(dir, &spec, signals, agent, running, started),
+        Ok(spec) => match begin(dir, &spec) {
+            Ok((agent, inlet)) => watch(dir, &spec, signals, agent, inlet, running, started),
             Err(why) => refuse(dir, &running, &started, &why),
         },
         Err(why) => refuse(dir, &running, &started, &why),
@@ -74,11 +77,29 @@ pub(super) fn run(dir: &AgentDir) -> ExitCode {
     }
 }
 
+/// Starts the agent, with its standard input before it. An error is a clause for people.
+fn begin<'shim>(
+    dir: &'shim AgentDir,
+    spec: &Spec,
+) -> Result<(start::Agent, Option<Inlet<'shim>>), String> {
+    let inlet = (spec.stdin == StdinFrom::Messages).then(|| Inlet::make(dir)).transpose()?;
+    match start::spawn(dir, spec) {
+        Ok(agent) => Ok((agent, inlet)),
+        Err(why) => {
+            if let Some(mut inlet) = inlet {
+                inlet.end();
+            }
+            Err(why)
+        }
+    }
+}
+
 fn watch(
     dir: &AgentDir,
     spec: &Spec,
     signals: Signals,
     agent: start::Agent,
+    inlet: Option<Inlet<'_>>,
     running: StartedFile,
     started: Started,
 ) -> ExitRecord {
@@ -96,6 +117,7 @@ fn watch(
         signals,
         stages: Stages::new(policy),
         tree: Tree::new(agent.pid, spec.mark.clone()),
+        inlet,
         started,
         running: Some(running),
         report: agent.report,
@@ -118,6 +140,7 @@ impl Watchdog<'_> {
             self.wait();
             let asked = self.signals.take_stops();
             self.read_report();
+            self.serve_inlet();
             let reaped = self.reap();
             let now = self.clock.elapsed();
             let events = reaped
@@ -146,16 +169,31 @@ impl Watchdog<'_> {
         let timeout = deadline
             .map(|deadline| deadline.saturating_sub(self.clock.elapsed()))
             .and_then(|timeout| Timespec::try_from(timeout).ok());
-        let [stop, child] = self.signals.fds();
+        let [stop, child, close] = self.signals.fds();
         let mut fds = vec![
             PollFd::from_borrowed_fd(stop, PollFlags::IN),
             PollFd::from_borrowed_fd(child, PollFlags::IN),
+            PollFd::from_borrowed_fd(close, PollFlags::IN),
         ];
         if let Some(report) = &self.report {
             fds.push(PollFd::new(report, PollFlags::IN));
         }
+        if let Some(fifo) = self.inlet.as_ref().and_then(Inlet::waits) {
+            fds.push(PollFd::new(fifo, PollFlags::OUT));
+        }
         // Whatever it returns, an interrupted call included, everything is looked at.
         let _ = poll(&mut fds, timeout.as_ref());
+    }
+
+    /// Writes what is left of the first message, and closes the agent's standard input if that was asked for.
+    fn serve_inlet(&mut self) {
+        let is_asked = self.signals.take_close();
+        let Some(inlet) = &mut self.inlet else { return };
+        if is_asked {
+            inlet.close();
+        } else {
+            inlet.feed();
+        }
     }
 
     /// Returns what the clock says is due.
@@ -199,6 +237,9 @@ impl Watchdog<'_> {
         let run_time = self.clock.elapsed();
         self.end = Some(LeaderEnd { status, at_ms: now_ms(), run_time });
         self.tree.note_leader_gone();
+        if let Some(inlet) = &mut self.inlet {
+            inlet.end();
+        }
         // Its end of the pipe is closed now: an agent that ends at once has been started all the same.
         self.read_report();
     }
@@ -232,6 +273,9 @@ impl Watchdog<'_> {
     /// The agent runs: says so in its folder, then to the host.
     fn note_started(&mut self) {
         self.started.agent_pid = Some(self.tree.leader().as_raw_pid());
+        if let Some(inlet) = &mut self.inlet {
+            inlet.agent_runs();
+        }
         // What is stored has been handed over. A failure leaves values for the host to delete with the agent.
         let _ = self.dir.forget_env();
         if let Some(running) = self.running.take() {

@@ -101,6 +101,7 @@ impl Lines {
             | Fact::TotalTokens(_)
             | Fact::SessionTotal(_)
             | Fact::Model(_)
+            | Fact::Heard
             | Fact::Notes(_)
             | Fact::Transcript(_)
             | Fact::Unknown

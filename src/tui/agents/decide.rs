@@ -2,6 +2,7 @@
 //!
 //! What may go here: which agents a key can be about, and the words of refusals. What may not: state of the table.
 
+use crate::adapters::talk;
 use crate::core::{AgentId, BatchId, Command, Direction, Hold, Phase, Row, Status};
 use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
@@ -304,22 +305,35 @@ fn why_not_queued(row: &Row, what: &str) -> Option<String> {
     (!is_queued).then(|| format!("{} has {has}: only queued tasks can be {what}", row.id))
 }
 
-/// Says what can be done instead of sending a message. No kind that Fleet drives so far listens while it works.
-pub(super) fn message(row: &Row, _: &World) -> Decision {
+/// Asks for what an agent is to be told, or says what can be done instead.
+pub(super) fn message(row: &Row, world: &World) -> Decision {
     let kind = why::head(&row.task.kind.0);
     let id = row.id;
+    let talk = talk(&row.task);
+    let tell = || Decision::Now(vec![Wish::Open(Box::new(Modal::tell(id, world)))]);
     match row.status {
         Status::Queued => Decision::No(format!(
             "{id} has not started: {} edits its task",
             key_name!(Agents, EditQueued)
         )),
+        Status::Running if talk.messages => tell(),
+        Status::Ended(_) if talk.resumes && row.session.is_some() => tell(),
+        Status::Starting | Status::Stopping | Status::Ending if talk.messages => {
+            let word = if row.status == Status::Starting { "just starting" } else { "ending" };
+            Decision::No(format!("{id} is {word}: tell it in a moment"))
+        }
         Status::Ended(_) => {
             Decision::No(format!("{id} has ended: {} tries it again", key_name!(Agents, Retry)))
         }
         Status::Starting | Status::Running | Status::Stopping | Status::Ending => {
+            let later = if talk.resumes {
+                format!("{} then goes on in its session", key_name!(Agents, Message))
+            } else {
+                "then submit a new task".to_owned()
+            };
             Decision::Explain(format!(
                 "{kind} takes no messages while it works. To tell {id} something, stop it with {} and submit its task \
-                 again with what it should know; or wait for its end and submit a new task.",
+                 again with what it should know; or wait for its end: {later}.",
                 key_name!(Agents, Stop)
             ))
         }

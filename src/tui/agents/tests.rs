@@ -10,8 +10,8 @@ use super::decide::{self, Decision};
 use super::*;
 use crate::core::testing::{end, row, snapshot, task};
 use crate::core::{
-    BatchStatus, Command, CostStatus, Direction, Hold, Moment, NanoUsd, Outcome, Phase, Question,
-    QuestionId, Status, Tokens, Waits,
+    BatchId, BatchStatus, Command, CostStatus, Direction, Hold, Moment, NanoUsd, Outcome, Phase,
+    Question, QuestionId, Reply, Status, Tokens, Waits,
 };
 use crate::tui::draw::draw as draw_screen;
 use crate::tui::layout::Focus;
@@ -275,11 +275,10 @@ fn every_key_that_changes_the_table_says_what_it_did() {
 fn a_move_that_was_taken_keeps_its_place_in_words() {
     let mut model = at_table(snapshot(1, every_state()), 120, 46);
     let _ = type_keys(&mut model, "GK");
-    let _ = model.update(NOW, Message::Replied(Asked::Move, Ok(crate::core::Reply::Done(1))));
+    let _ = model.update(NOW, Message::Replied(Asked::Move, Ok(Reply::Done(1))));
     assert_eq!(flash(&model), "#21 moved up, now 4th of 5 queued");
     let refused = crate::core::Refusal("#21 has started".into());
-    let _ =
-        model.update(NOW, Message::Replied(Asked::Move, Ok(crate::core::Reply::Refused(refused))));
+    let _ = model.update(NOW, Message::Replied(Asked::Move, Ok(Reply::Refused(refused))));
     assert_eq!(flash(&model), "#21 has started");
 }
 
@@ -609,7 +608,7 @@ fn x_again_is_for_the_agent_of_the_first_press() {
         matches!(&sent[..], [Request::Send(Command::Stop(Some(ids)), _)] if ids[..] == [AgentId(1)]),
         "{sent:?}"
     );
-    let _ = update(&mut model, Message::Replied(Asked::Stop(1), Ok(crate::core::Reply::Done(1))));
+    let _ = update(&mut model, Message::Replied(Asked::Stop(1), Ok(Reply::Done(1))));
     assert_eq!(flash(&model), "stopping #1 · x again kills it");
     show(&mut model, snapshot(2, vec![end(row(1), Outcome::Cancelled, ""), row(2), row(3)]));
     assert_eq!(selected(&model), Some(2), "the filter has taken it away");
@@ -831,4 +830,40 @@ fn of_ten_thousand_rows_those_around_the_selection_are_drawn() {
     let text = text(terminal.backend().buffer());
     assert!(text.contains("goal 10000") && text.contains("goal 9990"), "{text}");
     assert!(!text.contains("goal 1 "), "{text}");
+}
+
+#[test]
+fn a_message_is_typed_sent_and_kept_until_it_was_told() {
+    let runs = with_text(row(1), "fix the parser", "claude");
+    let mut model = at_table(snapshot(1, vec![runs.clone()]), 120, 46);
+    assert!(type_keys(&mut model, "gm").is_empty());
+    let text = frame(&model, 120, 46);
+    assert!(text.contains("tell #1") && text.contains("It is told now"), "{text}");
+    assert!(type_keys(&mut model, "also q").is_empty());
+    let mut sent =
+        update(&mut model, Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)));
+    sent.retain(|request| !matches!(request, Request::Tail(_)));
+    assert!(
+        matches!(
+            &sent[..],
+            [Request::Send(Command::Steer(AgentId(1), text, _), Asked::Tell(AgentId(1)))] if text == "also q"
+        ),
+        "{sent:?}"
+    );
+    let asked = Asked::Tell(AgentId(1));
+    let refusal = Reply::Refused(crate::core::Refusal("it is full".to_owned()));
+    let _ = update(&mut model, Message::Replied(asked.clone(), Ok(refusal)));
+    let text = frame(&model, 120, 46);
+    assert!(text.contains("it is full") && text.contains("also q"), "{text}");
+    // It ends meanwhile: what comes of the message is said anew.
+    let mut over = end(runs, Outcome::Done, "");
+    over.session = Some("s-1".to_owned());
+    let _ = update(&mut model, Message::Snapshot(Arc::new(snapshot(2, vec![over]))));
+    let text = frame(&model, 120, 46);
+    assert!(text.contains("a new claude agent goes on in its session"), "{text}");
+    let _ = update(&mut model, Message::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)));
+    let reply = Reply::Queued(BatchId::from_bits(9), vec![AgentId(2)]);
+    let _ = update(&mut model, Message::Replied(asked, Ok(reply)));
+    assert!(model.modal.is_none());
+    assert_eq!(flash(&model), "#2 goes on in the session of #1");
 }

@@ -12,6 +12,7 @@ use super::check::{options_of, shown_line};
 use super::text::Text;
 use super::wrap::{Row, width_of};
 use super::{Editor, Mode};
+use crate::core::NanoUsd;
 use crate::tui::frame::{self, inside};
 use crate::tui::keymap::key_name;
 use crate::tui::layout::Focus;
@@ -275,7 +276,17 @@ impl Editor {
             None if is_up && kind.is_some_and(|kind| kind.pays) => parts.push("no cap".to_owned()),
             _ => {}
         }
-        parts.extend(options.budget.map(|budget| format!("${} each", budget.to_exact())));
+        // Before the cap, which it says something of, yields where there is no room for both.
+        let counts_as = kind.and_then(|kind| kind.counts_as);
+        let counted = |amount: NanoUsd| {
+            format!(
+                "cost not told: counts as ${} each",
+                options.budget.unwrap_or(amount).to_exact()
+            )
+        };
+        parts.extend(counts_as.map(counted));
+        let budget = options.budget.filter(|_| counts_as.is_none());
+        parts.extend(budget.map(|budget| format!("${} each", budget.to_exact())));
         match header.max_parallel {
             Some(most) if is_up => parts.push(format!("{most} at once")),
             _ => {}

@@ -18,7 +18,8 @@ use crate::tui::layout::Focus;
 use crate::tui::message::Asked;
 use crate::tui::message::Message;
 use crate::tui::model::Model;
-use crate::tui::testing::{NOW, frame, model, text as cells_of, update};
+use crate::tui::session::{KindInfo, Made, TaskMaker, TaskOptions};
+use crate::tui::testing::{Lines, NOW, frame, model, text as cells_of, update};
 
 mod frames;
 
@@ -476,6 +477,42 @@ fn the_first_task_that_costs_asks_for_a_cap_and_goes_on_without_one_only_when_to
     queued(&mut model);
     type_text(&mut model, "two");
     assert_eq!(submitted(&mut model), ["two"], "asked once only");
+}
+
+/// Splits lines, for one kind that never says what it has cost.
+struct Silent;
+
+impl TaskMaker for Silent {
+    fn kinds(&self) -> Vec<KindInfo> {
+        let counts_as = Some(NanoUsd::from_nanos(500_000_000));
+        let name = "copilot".to_owned();
+        vec![KindInfo { name, is_installed: true, is_prompt: true, pays: true, counts_as }]
+    }
+
+    fn count(&self, draft: &str, options: &TaskOptions) -> usize {
+        Lines.count(draft, options)
+    }
+
+    fn make(&self, draft: &str, options: &TaskOptions) -> Made {
+        Lines.make(draft, options)
+    }
+}
+
+#[test]
+fn a_kind_that_does_not_tell_its_cost_is_said_to_before_the_first_task_starts() {
+    let mut model = screen();
+    model.editor.kinds = Silent.kinds();
+    model.world.maker = Box::new(Silent);
+    model.world.options.kind = "copilot".to_owned();
+    type_text(&mut model, "one");
+    let title = "1 task · copilot · no cap · cost not told: counts as $0.50 each";
+    assert!(frame(&model, 80, 24).contains(title), "{}", frame(&model, 80, 24));
+    assert!(enter(&mut model).is_empty());
+    let asked = frame(&model, 80, 24);
+    assert!(asked.contains("It does not say what it costs: each agent counts as"), "{asked}");
+    let mut model = paying();
+    assert!(enter(&mut model).is_empty());
+    assert!(!frame(&model, 80, 24).contains("does not say what it costs"), "ygg does");
 }
 
 #[test]

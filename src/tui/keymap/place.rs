@@ -35,11 +35,13 @@ pub enum Place {
     Text,
     /// Options of what is typed.
     Options,
+    /// What is told to an agent.
+    Tell,
 }
 
 impl Place {
     /// Every place, in the order in which help shows them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Everywhere,
         Self::Editor,
         Self::Agents,
@@ -54,6 +56,7 @@ impl Place {
         Self::Question,
         Self::Text,
         Self::Options,
+        Self::Tell,
         Self::Help,
     ];
 
@@ -75,6 +78,7 @@ impl Place {
             Self::Help => "help",
             Self::Text => "details, results, messages",
             Self::Options => "options",
+            Self::Tell => "message to an agent",
         }
     }
 
@@ -87,6 +91,7 @@ impl Place {
             | Self::FirstCap
             | Self::Quit
             | Self::Stopping
+            | Self::Tell
             | Self::Confirm => Some(Self::Question),
             Self::Everywhere
             | Self::Question
@@ -106,6 +111,7 @@ impl Place {
             | Self::CapByHand
             | Self::FirstCap
             | Self::Help
+            | Self::Tell
             | Self::Options => true,
             Self::Everywhere
             | Self::Agents

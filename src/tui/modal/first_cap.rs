@@ -75,6 +75,17 @@ impl FirstCapModal {
         let kind = clean(world, &self.kind);
         writer.connection(world);
         writer.text(&format!("{kind} costs money and this fleet has no cap."), Tone::Strong);
+        let kinds = world.maker.kinds();
+        let counts_as = kinds.iter().find(|known| known.name == self.kind);
+        if let Some(amount) = counts_as.and_then(|known| known.counts_as) {
+            let amount = amount.to_exact();
+            writer.text(
+                &format!(
+                    "It does not say what it costs: each agent counts as ${amount} against a cap."
+                ),
+                Tone::Warning,
+            );
+        }
         writer.gap();
         writer.text(
             "With a cap nothing more starts once that much is spent, and you are asked whether to go on. Without one \

@@ -14,6 +14,7 @@ mod options;
 mod quit;
 mod results;
 mod sheet;
+mod tell;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -34,6 +35,7 @@ use self::options::OptionsModal;
 use self::quit::QuitModal;
 use self::results::ResultsModal;
 use self::sheet::{DEAF, Sheet};
+use self::tell::TellModal;
 use super::keymap::{Action, Place};
 use super::message::{Asked, Facts};
 use super::wish::Wish;
@@ -115,6 +117,8 @@ enum Kind {
     Results(Box<ResultsModal>),
     /// Options of what is typed.
     Options(Box<OptionsModal>),
+    /// What is told to an agent.
+    Tell(Box<TellModal>),
 }
 
 impl Modal {
@@ -156,6 +160,10 @@ impl Modal {
     pub(crate) fn options(world: &World) -> Self {
         Self::new(Kind::Options(Box::new(OptionsModal::new(world))), None)
     }
+    /// What is told to an agent.
+    pub(crate) fn tell(id: AgentId, world: &World) -> Self {
+        Self::new(Kind::Tell(Box::new(TellModal::new(id, world))), None)
+    }
     /// Results by set.
     pub(crate) fn results() -> Self {
         Self::new(Kind::Results(Box::default()), None)
@@ -172,6 +180,7 @@ impl Modal {
             Kind::Details(modal) => modal.as_ref(),
             Kind::Results(modal) => modal.as_ref(),
             Kind::Options(modal) => modal.as_ref(),
+            Kind::Tell(modal) => modal.as_ref(),
         }
     }
 
@@ -186,6 +195,7 @@ impl Modal {
             Kind::Details(modal) => modal.as_mut(),
             Kind::Results(modal) => modal.as_mut(),
             Kind::Options(modal) => modal.as_mut(),
+            Kind::Tell(modal) => modal.as_mut(),
         }
     }
 

@@ -91,8 +91,12 @@ fn words(asked: &Asked, reply: Result<Reply, Gone>) -> (String, Tone) {
     match reply {
         Ok(Reply::Queued(_, ids)) => match asked {
             Asked::Retry(_) => (format!("tried again as {}", numbers(&ids)), Tone::Good),
+            Asked::Tell(id) => {
+                (format!("{} goes on in the session of {id}", numbers(&ids)), Tone::Good)
+            }
             _ => (format!("queued {}", numbers(&ids)), Tone::Good),
         },
+        Ok(Reply::Told(id)) => (format!("{id} is told"), Tone::Good),
         Ok(Reply::Done(number)) => (done(asked, number), Tone::Plain),
         Ok(Reply::AlreadyEnded(ids)) => {
             (format!("{} had already ended", numbers(&ids)), Tone::Plain)
@@ -118,6 +122,7 @@ fn done(asked: &Asked, number: u32) -> String {
         Asked::Kill(_) => format!("killing {}", agents(number)),
         Asked::Remove(_) => format!("{} removed from the queue", agents(number)),
         Asked::Retry(_) => format!("tried again: {number}"),
+        Asked::Tell(id) => format!("{id} is told"),
         Asked::Hold => format!("queue held: nothing starts until {}", key_name!(Agents, Hold)),
         Asked::Release => "queue released".to_owned(),
         Asked::Move => "moved".to_owned(),

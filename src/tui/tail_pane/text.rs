@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::adapters::{self, FirstText};
-use crate::core::{AgentKind, Row, Status};
+use crate::core::{Row, Status, Task};
 use crate::tui::world::World;
 use crate::words::changed_files::also_changed;
 use crate::words::plain_text::{count, one_line};
@@ -43,9 +43,9 @@ impl Text {
     pub(super) const ALL: [Self; 5] =
         [Self::Out, Self::Err, Self::Transcript, Self::Answer, Self::Files];
 
-    /// Returns the one that tells most of an agent of this kind.
-    pub(super) fn first(kind: &AgentKind) -> Self {
-        match adapters::first_text(kind) {
+    /// Returns the one that tells most of the agent of a task.
+    pub(super) fn first(task: &Task) -> Self {
+        match adapters::first_text(task) {
             FirstText::Out => Self::Out,
             FirstText::Transcript => Self::Transcript,
         }

@@ -190,14 +190,28 @@ fn write_work(writer: &mut Writer, row: &Row) {
         writer.field("session", &why::head(session), Tone::Plain);
     }
     write_again(writer, row);
+    write_messages(writer, row);
     if row.anomalies > 0 {
         let lines = count(usize::try_from(row.anomalies).unwrap_or(usize::MAX), "line");
         writer.field("odd", &format!("{lines} of output not understood"), Tone::Warning);
     }
 }
 
+/// Writes what it was told while it ran, and what of that it has not taken up.
+fn write_messages(writer: &mut Writer, row: &Row) {
+    if row.told == 0 {
+        return;
+    }
+    let told = count(usize::try_from(row.told).unwrap_or(usize::MAX), "message");
+    let unheard = why::unheard(row);
+    let tone = if unheard.is_some() && row.status.is_ended() { Tone::Warning } else { Tone::Plain };
+    let parts: Vec<String> = [format!("{told} while it ran")].into_iter().chain(unheard).collect();
+    writer.field("told", &parts.join(" · "), tone);
+}
+
 fn write_again(writer: &mut Writer, row: &Row) {
     let mut again = Vec::new();
+    again.extend(row.task.continues.as_ref().map(|from| format!("goes on from {}", from.agent)));
     again.extend(row.retry_of.map(|id| format!("tries {id} again")));
     again.extend(row.retried_by.map(|id| format!("tried again as {id}")));
     writer.field("again", &again.join(" · "), Tone::Plain);

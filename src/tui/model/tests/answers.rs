@@ -95,6 +95,7 @@ fn at(stand: &Stand, place: Place, (columns, rows): (u16, u16)) -> Option<Model>
         Place::Help => Some(Modal::help(Place::Agents)),
         Place::Text => Some(Modal::results()),
         Place::Options => Some(Modal::options(world)),
+        Place::Tell => Some(Modal::tell(AgentId(1), world)),
     };
     let _ = model.update(NOW, Message::Wake);
     match place {

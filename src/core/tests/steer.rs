@@ -1,0 +1,201 @@
+//! Telling agents more: who can be told, what is kept of it, and who goes on in whose session.
+
+use std::collections::BTreeMap;
+
+use super::support::*;
+use crate::core::*;
+
+/// Makes a story whose kinds can be told and gone on with as claude, codex and the rest can.
+fn story(options: FleetOptions, tasks: Vec<Task>) -> Story {
+    let mut story = Story::new(options);
+    let talk = |messages, resumes| Talk { messages, resumes };
+    let kinds = [("claude", talk(true, true)), ("codex", talk(false, true))];
+    let talks: BTreeMap<_, _> =
+        kinds.map(|(kind, talk)| (AgentKind(kind.to_owned()), talk)).into_iter().collect();
+    story.fleet.set_talks(talks);
+    story.does(submit(1, tasks));
+    story
+}
+
+fn steer(id: AgentId, text: &str, number: u32) -> Event {
+    command(Command::Steer(id, text.to_owned(), batch(number)))
+}
+
+fn told(id: AgentId, text: &str, outcome: Result<(), String>) -> Event {
+    Event::Told { id, ticket: Ticket(0), text: text.to_owned(), outcome }
+}
+
+fn codex(text: &str) -> Task {
+    Task { kind: AgentKind("codex".to_owned()), ..paid(text) }
+}
+
+fn session(id: AgentId, name: &str) -> Event {
+    facts(id, vec![Fact::Session(name.to_owned())])
+}
+
+#[track_caller]
+fn refusal(story: &mut Story, event: Event) -> String {
+    match story.asks(event) {
+        Reply::Refused(refusal) => refusal.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn answered() -> Fact {
+    let answer = Some("done".to_owned());
+    Fact::Result(AgentResult { completed: Some(true), answer, ..AgentResult::default() })
+}
+
+#[test]
+fn a_message_is_recorded_before_it_is_told_and_answered_when_it_was() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    let effects = story.apply(steer(A1, "more", 9));
+    let record = Effect::Record(Record::Told(A1, "more".to_owned()));
+    assert_eq!(effects, [record, Effect::Tell(A1, Ticket(0), "more".to_owned())]);
+    assert_eq!(story.asks(told(A1, "more", Ok(()))), Reply::Told(A1));
+    assert_eq!((story.row(A1).told, story.row(A1).unheard), (1, vec!["more".to_owned()]));
+    story.does(facts(A1, vec![Fact::Heard]));
+    assert!(story.row(A1).unheard.is_empty());
+    assert_eq!(story.row(A1).told, 1);
+}
+
+#[test]
+fn one_that_could_not_be_written_counts_no_more_and_the_reason_is_told() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(steer(A1, "first", 8));
+    story.does(steer(A1, "second", 9));
+    story.does(told(A1, "second", Ok(())));
+    let why = refusal(&mut story, told(A1, "first", Err("it is full".to_owned())));
+    assert_eq!(why, "#1 was not told: it is full");
+    assert_eq!(story.row(A1).unheard, ["second"]);
+    let mut restored = story.restored();
+    assert_eq!(restored.row(A1).unheard, ["second"]);
+}
+
+/// C-129
+#[test]
+fn messages_are_refused_where_they_cannot_be_taken_and_what_was_not_taken_up_is_in_the_result() {
+    let tasks = vec![paid("told"), codex("cannot"), paid("queued")];
+    let mut story = story(options(2, None), tasks);
+    story.does(Event::Started(A1));
+    story.does(Event::Started(A2));
+    assert!(refusal(&mut story, steer(A1, " \n", 9)).contains("blank"));
+    assert!(
+        refusal(&mut story, steer(A2, "more", 9)).contains("codex takes no messages while it runs")
+    );
+    assert!(refusal(&mut story, steer(A3, "more", 9)).contains("has not started"));
+    assert!(refusal(&mut story, steer(A4, "more", 9)).contains("no agent #4"));
+    for text in ["one", "two"] {
+        story.does(steer(A1, text, 9));
+        story.does(told(A1, text, Ok(())));
+    }
+    story.does(facts(A1, vec![Fact::Heard]));
+    story.ends(A1, 0);
+    assert_eq!(story.row(A1).unheard, ["two"]);
+    assert!(refusal(&mut story, steer(A1, "late", 9)).contains("before it named a session"));
+    assert_eq!(story.restored().row(A1).unheard, ["two"]);
+}
+
+#[test]
+fn an_agent_is_told_at_the_cap_and_while_the_queue_is_held() {
+    let mut story = story(options(1, Some(cents(10))), vec![paid("one"), paid("two")]);
+    story.does(Event::Started(A1));
+    story.does(costs(A1, cents(20)));
+    story.does(command(Command::Hold));
+    let effects = story.does(steer(A1, "more", 9));
+    assert_eq!(effects, [Effect::Tell(A1, Ticket(0), "more".to_owned())]);
+}
+
+#[test]
+fn the_input_is_closed_after_the_last_word_and_again_by_a_host_that_takes_over() {
+    let mut story = story(options(2, None), vec![paid("one"), codex("two")]);
+    story.does(Event::Started(A1));
+    story.does(Event::Started(A2));
+    assert_eq!(story.does(facts(A1, vec![answered()])), [Effect::CloseInput(A1)]);
+    assert_eq!(story.does(facts(A2, vec![answered()])), []);
+    assert!(refusal(&mut story, steer(A1, "more", 9)).contains("about to end"));
+    assert_eq!(story.does(Event::Adopted(A1, None)), [Effect::CloseInput(A1)]);
+    story.ends(A1, 0);
+    assert_eq!(story.does(Event::Adopted(A1, None)), []);
+}
+
+#[test]
+fn an_ended_agent_is_gone_on_with_by_one_with_its_options_that_pays_for_itself_alone() {
+    let task = Task { read_only: true, context: Some("common".to_owned()), ..codex("one") };
+    let mut story = story(options(1, None), vec![task]);
+    story.does(session(A1, "s-1"));
+    let total =
+        |input| Fact::SessionTotal(SessionTotal { usage: Usage { input, ..Usage::default() } });
+    story.does(facts(A1, vec![total(5400)]));
+    story.ends(A1, 0);
+    assert_eq!(story.asks(steer(A1, "and tests", 2)), Reply::Queued(batch(2), vec![A2]));
+    assert_eq!(story.asks(steer(A1, "and tests", 2)), Reply::Queued(batch(2), vec![A2]));
+    let row = story.row(A2);
+    let continues = Continues { agent: A1, session: "s-1".to_owned() };
+    assert_eq!((&*row.task.text, &row.task.continues), ("and tests", &Some(continues)));
+    assert_eq!((row.task.read_only, &row.task.context), (true, &None));
+    let why = refusal(&mut story, steer(A1, "more", 3));
+    assert!(why.contains("tell #2 instead"), "{why}");
+    story.does(facts(A2, vec![total(8700)]));
+    assert_eq!(story.row(A2).tokens.total(), 3300);
+    story.ends(A2, 0);
+    // What #2 has used is no later one's, whichever of the two is named.
+    assert_eq!(story.asks(steer(A1, "more", 4)), Reply::Queued(batch(4), vec![A3]));
+    story.does(facts(A3, vec![total(9000)]));
+    assert_eq!(story.row(A3).tokens.total(), 300);
+    assert_eq!(story.restored().row(A2).tokens.total(), 3300);
+}
+
+#[test]
+fn kinds_and_command_lines_that_cannot_go_on_say_what_can_be_done_instead() {
+    let given = Task { command: Some(vec!["claude".to_owned()]), ..paid("given") };
+    let mut story = story(options(3, None), vec![free("sh"), given, codex("odd")]);
+    story.does(session(A2, "s-2"));
+    story.does(session(A3, "--dangerous"));
+    for id in [A1, A2, A3] {
+        story.ends(id, 0);
+    }
+    assert!(refusal(&mut story, steer(A1, "more", 2)).contains("sh cannot go on in a session"));
+    assert!(refusal(&mut story, steer(A2, "more", 2)).contains("command line"));
+    assert!(refusal(&mut story, steer(A3, "more", 2)).contains("session"));
+    assert_eq!(story.snapshot().rows.len(), 3);
+}
+
+#[test]
+fn an_edit_leaves_a_follow_up_in_its_session() {
+    let mut story = story(options(1, None), vec![codex("one")]);
+    story.does(session(A1, "s-1"));
+    story.ends(A1, 0);
+    story.does(command(Command::Hold));
+    story.asks(steer(A1, "and tests", 2));
+    let edit = |task| command(Command::Edit(A2, Box::new(task)));
+    assert_eq!(story.asks(edit(codex("and docs"))), Reply::Done(1));
+    let task = story.row(A2).task;
+    assert_eq!((&*task.text, task.continues.is_some()), ("and docs", true));
+    assert!(refusal(&mut story, edit(paid("other"))).contains("only its own kind"));
+}
+
+#[test]
+fn messages_that_are_taken_up_are_bounded_as_well() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    for _ in 0..1_000 {
+        story.does(steer(A1, "more", 9));
+        story.does(told(A1, "more", Ok(())));
+        story.does(facts(A1, vec![Fact::Heard]));
+    }
+    assert!(refusal(&mut story, steer(A1, "more", 9)).contains("1000 messages"));
+}
+
+#[test]
+fn messages_that_nobody_takes_up_are_bounded() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    for _ in 0..64 {
+        story.does(steer(A1, "more", 9));
+        story.does(told(A1, "more", Ok(())));
+    }
+    assert!(refusal(&mut story, steer(A1, "more", 9)).contains("64 earlier messages"));
+}

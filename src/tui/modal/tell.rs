@@ -1,0 +1,166 @@
+//! What is told to an agent: now, while it runs, or to a new one that goes on in its session.
+//!
+//! What may go here: its words, and what an answer leads to. What may not: who can be told (`core` decides that when it
+//! is sent).
+
+use crossterm::event::KeyEvent;
+use ratatui::text::{Line, Span};
+
+use super::Content;
+use super::entry::Entry;
+use super::sheet::{self, Sheet, Text};
+use super::writer::{Writer, clean};
+use crate::core::{AgentId, BatchId, Command, Reply, Row};
+use crate::runtime::Gone;
+use crate::tui::keymap::{Action, Place, key_name};
+use crate::tui::message::{Asked, Request};
+use crate::tui::theme::Tone;
+use crate::tui::wish::Wish;
+use crate::tui::world::World;
+use crate::words::plain_text::{cut_cells, one_line};
+use crate::words::why;
+
+/// Cells that its lines want.
+const WIDTH: usize = 66;
+/// Most bytes that are typed or pasted: as much as a fleet takes.
+const MESSAGE_BYTES: usize = 1 << 20;
+
+/// The box.
+#[derive(Debug)]
+pub(crate) struct TellModal {
+    id: AgentId,
+    entry: Entry,
+    note: Option<(String, Tone)>,
+    /// The message is on its way.
+    is_sent: bool,
+    sheet: Sheet,
+}
+
+impl TellModal {
+    pub(super) fn new(id: AgentId, world: &World) -> Self {
+        let entry = Entry::new(String::new(), MESSAGE_BYTES);
+        let mut modal = Self { id, entry, note: None, is_sent: false, sheet: Sheet::default() };
+        modal.lay_out(world);
+        modal
+    }
+
+    fn accept(&mut self, world: &World) -> Vec<Wish> {
+        let text = self.entry.text().trim().to_owned();
+        let refused = if text.is_empty() {
+            "type what it is to know".to_owned()
+        } else if !world.can_ask() {
+            format!("nobody can be asked now; {} closes this", key_name!(Tell, Close))
+        } else {
+            self.is_sent = true;
+            self.note = Some(("telling it...".to_owned(), Tone::Dim));
+            let command = Command::Steer(self.id, text, BatchId::from_bits(fastrand::u32(..)));
+            return vec![Wish::Ask(Request::Send(command, Asked::Tell(self.id)))];
+        };
+        self.note = Some((refused, Tone::Bad));
+        Vec::new()
+    }
+
+    fn lay_out(&mut self, world: &World) {
+        let width = sheet::text_width(world, WIDTH);
+        let mut body = Writer::new(world.theme, width);
+        body.connection(world);
+        if let Some(row) = world.row(self.id) {
+            let head = format!("{}: {}", row.id, why::head(&row.task.text));
+            body.text(&clean(world, &head), Tone::Strong);
+            body.gap();
+            body.text(&clean(world, &what_happens(row)), Tone::Plain);
+        }
+        let (text, caret) = self.entry.shown(width);
+        let shown = cut_cells(&world.theme.words.text(&text), width);
+        let line = Line::from(Span::styled(shown, world.theme.style(Tone::Strong)));
+        let mut foot = Writer::new(world.theme, width);
+        if let Some((note, tone)) = &self.note {
+            foot.text(note, *tone);
+        }
+        let mut lines = vec![line];
+        lines.extend(foot.into_lines());
+        let text = Text {
+            title: format!("tell {}", self.id),
+            body: body.into_lines(),
+            foot: lines,
+            caret: Some((0, caret)),
+            is_tall: false,
+        };
+        self.sheet.lay_out(world, WIDTH, text, Place::Tell, &[]);
+    }
+}
+
+/// Says what comes of a message now, before it is sent.
+fn what_happens(row: &Row) -> String {
+    let kind = why::head(&row.task.kind.0);
+    if row.status.is_ended() {
+        return format!(
+            "It has ended: a new {kind} agent goes on in its session, with the same options. It waits in the queue as any \
+             task does."
+        );
+    }
+    let waits = why::unheard(row).map(|unheard| format!(" {unheard}")).unwrap_or_default();
+    format!("It is told now and takes that up within its current turn.{waits}")
+}
+
+impl Content for TellModal {
+    fn place(&self) -> Place {
+        Place::Tell
+    }
+
+    fn sheet(&self) -> &Sheet {
+        &self.sheet
+    }
+
+    fn sheet_mut(&mut self) -> &mut Sheet {
+        &mut self.sheet
+    }
+
+    fn harmless(&self) -> Option<&'static [Action]> {
+        Some(&[Action::Close])
+    }
+
+    fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
+        match action {
+            Action::Close => return vec![Wish::Close],
+            _ if self.is_sent => {}
+            Action::Accept => return self.accept(world),
+            Action::NewLine => self.entry.insert("\n"),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn key(&mut self, key: KeyEvent, _world: &World) -> Vec<Wish> {
+        if !self.is_sent && self.entry.key(key) {
+            self.note = None;
+        }
+        Vec::new()
+    }
+
+    fn paste(&mut self, text: &str, _world: &World) -> Vec<Wish> {
+        if !self.is_sent {
+            self.note = None;
+            self.entry.insert(text);
+        }
+        Vec::new()
+    }
+
+    fn replied(&mut self, asked: &Asked, reply: &Result<Reply, Gone>) -> Vec<Wish> {
+        if *asked != Asked::Tell(self.id) || !std::mem::take(&mut self.is_sent) {
+            return Vec::new();
+        }
+        let why = match reply {
+            Ok(Reply::Refused(refusal)) => one_line(&refusal.0),
+            Ok(_) => return vec![Wish::Close],
+            Err(gone) => format!("not told, as far as is known: {gone}"),
+        };
+        self.note = Some((why, Tone::Bad));
+        Vec::new()
+    }
+
+    fn refresh(&mut self, world: &World) -> Vec<Wish> {
+        self.lay_out(world);
+        Vec::new()
+    }
+}
