@@ -5,9 +5,17 @@
 
 use crate::core::{AgentResult, Fact, KindTraits, NanoUsd, Task};
 
+use super::causes::{self, Named};
 use super::invocation::{self, Choice, Place, guarded, refuse_unknown, root, utf8};
+use super::text::last_error_line;
 use super::transcript_object::{self, Strictness};
-use super::{Adapter, Closing, FirstText, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{
+    Adapter, Closing, Ended, FirstText, Invocation, LineReader, ReaderStart, Refusal, command,
+};
+
+/// What messages for people name.
+const NAMED: Named =
+    Named { program: "ygg", login: "set the variable that holds the key of its engine" };
 
 /// Turns that an agent may take if its task says nothing.
 const MAX_STEPS: u32 = 8;
@@ -154,13 +162,15 @@ impl Adapter for Ygg {
 /// Reads the output of `ygg loki do --json`: nothing but its closing object.
 #[derive(Debug)]
 pub struct TranscriptReader {
+    /// The end of the output was looked at, or need not be.
+    has_looked: bool,
     has_result: bool,
 }
 
 impl TranscriptReader {
     /// Makes a reader; `has_result`: the closing object was read before a recovery.
     pub const fn new(has_result: bool) -> Self {
-        Self { has_result }
+        Self { has_looked: has_result, has_result }
     }
 }
 
@@ -172,22 +182,70 @@ impl LineReader for TranscriptReader {
     fn line(&mut self, _line: &[u8], _facts: &mut Vec<Fact>) {}
 
     fn reads_closing(&self) -> bool {
-        !self.has_result
+        !self.has_looked
     }
 
     fn closing(&mut self, closing: Closing<'_>, facts: &mut Vec<Fact>) -> Option<usize> {
-        self.has_result = true;
+        self.has_looked = true;
         if closing.is_whole && transcript_object::is_other_json(closing.bytes) {
             // Something structured that is no transcript: nothing is known of it but that.
             facts.push(Fact::Result(AgentResult { unparsed: true, ..AgentResult::default() }));
+            self.has_result = true;
             return None;
         }
         let found = transcript_object::find(closing, Strictness::Own)?;
         found.transcript.push_facts(ReaderStart::default().seen, facts);
+        self.has_result = true;
         Some(found.end)
+    }
+
+    /// When its service turns it down it ends with a traceback and no object.
+    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
+        if self.has_result || end.code == Some(0) {
+            return;
+        }
+        let message = last_error_line(&String::from_utf8_lossy(end.err));
+        if let Some(reason) = causes::by_message(None, &message) {
+            facts.push(Fact::Result(causes::failure(reason, NAMED, &message)));
+        }
     }
 
     fn is_text(&self, _line: &[u8]) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::ExitReason;
+
+    const TRACEBACK: &[u8] =
+        b"Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n\
+        openai.AuthenticationError: Error code: 401 - invalid x-api-key\n";
+
+    fn told(out: &[u8], err: &[u8], code: Option<i32>) -> Vec<AgentResult> {
+        let mut reader = TranscriptReader::new(false);
+        let mut facts = Vec::new();
+        reader.closing(Closing { bytes: out, is_whole: true }, &mut facts);
+        reader.ended(Ended { err, code, ..Ended::default() }, &mut facts);
+        let results = facts.into_iter().filter_map(|fact| match fact {
+            Fact::Result(result) => Some(result),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    #[test]
+    fn a_traceback_of_a_service_that_refused_is_told_with_its_reason() {
+        let told_of = told(b"banner\n", TRACEBACK, Some(1));
+        assert_eq!(told_of.first().and_then(|result| result.reason), Some(ExitReason::Auth));
+        let error = &told_of[0].error;
+        assert!(error.starts_with("ygg was not let in: set ") && error.contains("401"), "{error}");
+        let object = b"{\"completed\": true, \"answer\": \"a\", \"steps\": []}\n";
+        let both = told(object, TRACEBACK, Some(1));
+        assert_eq!(both.len(), 1, "its own last word counts: {both:?}");
+        assert_eq!(told(b"banner\n", TRACEBACK, Some(0)), []);
+        assert_eq!(told(b"banner\n", b"ValueError: odd\n", Some(1)), [], "an error like any other");
     }
 }

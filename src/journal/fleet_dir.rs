@@ -239,12 +239,19 @@ impl FleetDir {
     }
 }
 
-/// Returns the folder that a fleet made in `current` belongs to: the nearest one upwards with `.git` in it, else
+/// Returns the folder that a fleet made in `current` belongs to: the nearest repository upwards, else
 /// `current` itself. Links are resolved, so that one folder has one name.
 pub fn folder_of(current: &Path) -> PathBuf {
     let current = fs::canonicalize(current).unwrap_or_else(|_| current.to_owned());
-    let root = current.ancestors().find(|folder| folder.join(".git").exists());
+    let root = current.ancestors().find(|folder| is_repository(folder));
     root.unwrap_or(&current).to_owned()
+}
+
+/// Says whether a git repository or a worktree begins here. Some sandboxes put an empty `.git` for a while where there is
+/// none, so that no command can make one.
+fn is_repository(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    git.is_file() || git.join("HEAD").exists()
 }
 
 /// Takes the values out of `--env K=V` and `--env=K=V` before a command line is stored; the names stay. What follows

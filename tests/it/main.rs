@@ -22,6 +22,8 @@ mod picture;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod real_agents;
+#[cfg(test)]
 mod real_ygg;
 #[cfg(test)]
 mod recordings;

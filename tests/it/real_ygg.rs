@@ -2,85 +2,35 @@
 //!
 //! Where ygg is not installed these tests say so and pass; with `FLEET_REAL_AGENTS=1` they fail then.
 
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-
 use serde_json::Value;
 
-use crate::harness::{GENEROUS, Ran, Terminal, World, wait_until};
+use crate::harness::{GENEROUS, ModelService, Ran, Terminal, World, path_with, wait_until};
 
 /// A world in which `ygg` and the stand-in for its model are there.
 struct Ygg {
     world: World,
-    server: Child,
-    // The server goes when its input closes, so also when this process is killed.
-    _input: ChildStdin,
-    url: String,
-}
-
-impl Drop for Ygg {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
-/// Returns the PATH that has `ygg` in it, or `None` where it is not installed.
-fn path_with_ygg() -> Option<String> {
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = match std::env::var("FLEET_TEST_YGG_BIN") {
-        Ok(folder) => format!("{folder}:{path}"),
-        Err(_) => path,
-    };
-    let found = std::env::split_paths(&path).any(|folder| folder.join("ygg").is_file());
-    if found {
-        return Some(path);
-    }
-    let must = std::env::var("FLEET_REAL_AGENTS").is_ok_and(|value| value == "1");
-    assert!(!must, "FLEET_REAL_AGENTS=1, but there is no ygg in {path}");
-    None
+    service: ModelService,
 }
 
 impl Ygg {
-    /// Starts the stand-in; `None`, said aloud, where ygg is not installed.
-    #[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
+    /// Starts the stand-in; `None` where ygg is not installed.
     fn start() -> Option<Self> {
-        let Some(path) = path_with_ygg() else {
-            println!("skipped, because ygg is not installed");
-            return None;
-        };
+        let path = path_with(&["ygg"])?;
         let mut world = World::new();
         world.set("PATH", &path);
         world.set("YGG_LOKI_AUTO_INSTALL", "0");
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/mock-llm");
-        let mut server = Command::new("python3")
-            .arg(folder.join("mock_llm.py"))
-            .arg("--script")
-            .arg(folder.join("scenarios.json"))
-            .arg("--exit-with-stdin")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3 is there, since ygg is");
-        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
-        let url = lines
-            .map_while(Result::ok)
-            .find_map(|line| line.strip_prefix("MOCK_LLM_URL=").map(str::to_owned))
-            .expect("the stand-in tells its address");
-        let input = server.stdin.take().unwrap();
-        Some(Self { world, _input: input, server, url })
+        Some(Self { world, service: ModelService::start(&[]) })
     }
 
     /// Lets the free engine follow this script.
     fn free(&mut self, scenario: &str) {
-        let url = format!("{}/s/{scenario}", self.url);
+        let url = format!("{}/s/{scenario}", self.service.url());
         self.world.set("OLLAMA_HOST", &url);
     }
 
     /// Lets the engine with prices follow this script.
     fn dear(&mut self, scenario: &str) {
-        let url = format!("{}/s/{scenario}/v1", self.url);
+        let url = format!("{}/s/{scenario}/v1", self.service.url());
         self.world.set("OPENAI_BASE_URL", &url);
         self.world.set("OPENAI_API_KEY", "no-key");
     }

@@ -78,7 +78,7 @@ ERROR_WORDS = {
 # that the request offers is used). Anything else in "name" is sent as it stands.
 TOOL_NAMES = {
     "shell": ["Bash", "exec_command", "shell_command", "shell", "local_shell", "bash",
-              "run_shell_command"],
+              "run_shell_command", "terminal"],
     "write": ["Write", "write", "write_file", "create"],
     "read": ["Read", "read", "read_file", "view"],
 }
@@ -148,6 +148,8 @@ class Request:
         for t in b.get("tools") or []:
             self.tools[t.get("name", "")] = t.get("input_schema") or {}
         for m in b.get("messages") or []:
+            if m.get("role") == "system":
+                self.system += text_of(m.get("content"))
             if m.get("role") == "user":
                 self.user.append(text_of(m.get("content")))
         self._count("a" if m.get("role") == "assistant" else "u" for m in b.get("messages") or [])

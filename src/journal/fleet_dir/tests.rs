@@ -115,6 +115,8 @@ fn a_fleet_belongs_to_the_nearest_repository_or_to_the_folder_itself() {
     let root = fs::canonicalize(folder.path()).unwrap();
     fs::create_dir_all(root.join("outer/inner/deep")).unwrap();
     fs::create_dir(root.join("outer/.git")).unwrap();
+    assert_eq!(folder_of(&root.join("outer/inner")), root.join("outer/inner"), "it is empty");
+    fs::write(root.join("outer/.git/HEAD"), "ref: refs/heads/main").unwrap();
     assert_eq!(folder_of(&root.join("outer/inner/deep")), root.join("outer"));
     // A worktree has a file there.
     fs::write(root.join("outer/inner/.git"), "gitdir: x").unwrap();

@@ -1,13 +1,17 @@
 //! What end-to-end tests share: a world of its own per test, the real binary in it, and ways to look at what it did.
 //!
-//! What may go here: starting the binary, waiting for what should appear, finding and ending what a test left
+//! What may go here: starting the binary and what its agents talk to, waiting for what should appear, finding and ending what a test left
 //! behind. What may not: assertions about one behaviour, which belong to the test that names it.
 
+mod model_service;
 mod process;
+mod programs;
 mod pty;
 mod world;
 
-pub(crate) use process::{Pid, Process, processes_with, wait_until};
+pub(crate) use model_service::ModelService;
+pub(crate) use process::{Pid, Process, processes_running, processes_with, wait_until};
+pub(crate) use programs::path_with;
 pub(crate) use pty::Terminal;
 pub(crate) use world::{Live, Ran, World};
 

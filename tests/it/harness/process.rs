@@ -51,8 +51,8 @@ impl fmt::Debug for Pid {
 #[derive(Clone)]
 pub(crate) struct Process {
     pub(crate) pid: Pid,
-    /// Its command line, for messages.
-    command: String,
+    /// Its command line.
+    pub(crate) command: String,
     /// Its `FLEET_AGENT`, which shims and hosts do not have.
     pub(crate) mark: Option<String>,
 }
@@ -89,6 +89,15 @@ fn parts(bytes: &[u8]) -> Vec<String> {
 /// Where there is no `/proc` there is nothing to be found, so tests that count on it are for Linux only.
 pub(crate) fn processes_with(variable: &str, prefix: &str) -> Vec<Process> {
     let wanted = format!("{variable}={prefix}");
+    processes_that(|_, variables| variables.iter().any(|one| one.starts_with(&wanted)))
+}
+
+/// Returns the processes, whoever started them and in whatever environment, that have this text in their command line.
+pub(crate) fn processes_running(text: &str) -> Vec<Process> {
+    processes_that(|process, _| process.command.contains(text))
+}
+
+fn processes_that(is_wanted: impl Fn(&Process, &[String]) -> bool) -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let mut found = Vec::new();
     for entry in entries.flatten() {
@@ -96,7 +105,7 @@ pub(crate) fn processes_with(variable: &str, prefix: &str) -> Vec<Process> {
             continue;
         };
         let Some((process, variables)) = Process::read(pid) else { continue };
-        if variables.iter().any(|one| one.starts_with(&wanted)) {
+        if is_wanted(&process, &variables) {
             found.push(process);
         }
     }

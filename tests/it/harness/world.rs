@@ -50,6 +50,11 @@ impl World {
         self.folder.path().join("work")
     }
 
+    /// Home folder of everything in this world.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     /// Path of a file in the folder in which the binary is started.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.work().join(name)
@@ -311,8 +316,14 @@ impl Live<'_> {
 
     /// Waits for its end.
     #[track_caller]
-    pub(crate) fn end(mut self) -> Ran {
-        wait_until("the binary ends", GENEROUS, || {
+    pub(crate) fn end(self) -> Ran {
+        self.end_within(GENEROUS)
+    }
+
+    /// Waits for its end, which may take so long.
+    #[track_caller]
+    pub(crate) fn end_within(mut self, deadline: Duration) -> Ran {
+        wait_until("the binary ends", deadline, || {
             if self.has_ended() {
                 return Ok(());
             }
