@@ -8,6 +8,7 @@
 mod failing_key;
 mod mixed_fleet;
 mod permissions;
+mod resuming;
 mod settings;
 mod stopping;
 mod success;
