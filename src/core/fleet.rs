@@ -49,6 +49,8 @@ pub struct Fleet {
     pub(super) revision: u64,
     /// What can be said to agents of each kind: known from the program, not from the journal.
     pub(super) talks: BTreeMap<AgentKind, Talk>,
+    /// What is heard now happened while no host of this fleet lived.
+    pub(super) observing: bool,
 }
 
 /// One attempt at one task.
@@ -149,6 +151,7 @@ impl Fleet {
             deadline_base: None,
             revision: 0,
             talks: BTreeMap::new(),
+            observing: false,
         }
     }
 
@@ -180,7 +183,9 @@ impl Fleet {
     pub fn observe(&mut self, now: Moment, event: Event) -> Vec<Effect> {
         self.now = self.now.max(now);
         let mut effects = Vec::new();
+        self.observing = true;
         let reply = self.take(event, &mut effects);
+        self.observing = false;
         effects.extend(reply);
         effects
     }

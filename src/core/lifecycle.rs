@@ -50,12 +50,13 @@ impl Fleet {
         self.close_when_done(id, effects);
     }
 
-    /// The shim was started and never began. It is queued again once; while Fleet ends, it is interrupted.
+    /// The shim was started and never began. It is queued again once, or as often as a host has died meanwhile, which is
+    /// no fault of the shim's; while Fleet ends, it is interrupted.
     pub(super) fn never_began(&mut self, id: AgentId, effects: &mut Vec<Effect>) {
         let Some(agent) = self.agent(id) else { return };
-        let requeued = agent.requeued;
+        let may_again = agent.requeued == 0 || self.observing;
         match agent.state.clone() {
-            AgentState::Starting if requeued == 0 && self.interrupted.is_none() => {
+            AgentState::Starting if may_again && self.interrupted.is_none() => {
                 // Nothing can have been reported; what was all the same must not be gone after a restart.
                 self.save_work(id, effects);
                 self.record(Record::Requeued(id), effects);

@@ -235,3 +235,19 @@ fn an_agent_that_is_adopted_has_been_quiet_for_as_long_as_it_was() {
         assert_eq!((new.status(A1), new.row(A1).progress), (Status::Running, Some(progress)));
     }
 }
+
+/// Hosts that are killed one after the other, each while it starts what the one before did not come to, are no proof
+/// that a task cannot be started.
+#[test]
+fn a_task_that_no_host_lived_long_enough_to_start_is_queued_again_each_time() {
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+    for _ in 0..5 {
+        assert_eq!(story.row(A1).status, Status::Starting);
+        drop(story.fleet.observe(story.now, Event::NeverBegan(A1)));
+        assert_eq!(story.row(A1).status, Status::Queued);
+        assert_eq!(story.does(Event::Tick), [Effect::Spawn(A1)]);
+    }
+    // A host that lives and sees it twice knows better.
+    story.does(Event::NeverBegan(A1));
+    assert_eq!(story.row(A1).status, Status::Ended(Outcome::Failed));
+}
