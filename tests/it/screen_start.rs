@@ -207,6 +207,11 @@ fn who_comes_back_is_told_what_ended_meanwhile() {
     screen.wait_for("leave running");
     screen.send("l");
     assert_eq!(screen.end(), 0);
+    // What ends before the host has heard that nobody is there any more ends in somebody's presence.
+    let left = world.fleets()[0].join("left");
+    wait_until("the host has noted that nobody is there", GENEROUS, || {
+        if left.exists() { Ok(()) } else { Err(left.display().to_string()) }
+    });
     std::fs::write(world.file("go"), "").unwrap();
     wait_until("the first agent has ended", GENEROUS, || {
         let agent = agent(&world, 1);
