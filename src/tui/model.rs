@@ -3,6 +3,7 @@
 //! What may go here: which pane or modal hears of what, granting of their wishes. What may not: I/O, clocks, drawing;
 //! what a single pane does with a key.
 
+mod absence;
 mod grant;
 mod hearing;
 mod keys;
@@ -14,8 +15,9 @@ mod replies;
 
 use std::sync::Arc;
 
+use self::absence::Absence;
 pub(super) use self::grant::submission;
-use self::remarks::{ONLY_LOOKED_AT, all_ended, linked_again};
+use self::remarks::{ONLY_LOOKED_AT, all_ended, ended_meanwhile, linked_again};
 use super::agents::Agents;
 use super::editor::Editor;
 use super::flash::Flash;
@@ -53,8 +55,8 @@ pub(super) struct Model {
     pending: Vec<pending::Pending>,
     /// Whether the host says anything.
     hearing: hearing::Hearing,
-    /// When the last screen left, until what ended since has been told.
-    away_since: Option<Moment>,
+    /// The time in which no screen was there, before this one.
+    absence: Option<Absence>,
     /// Process of the host of the last connection, if that is known.
     host: Option<u32>,
     /// Everything is being stopped, and the screen ends when that is seen to be so.
@@ -115,7 +117,7 @@ impl Model {
             connections: 0,
             pending: Vec::new(),
             hearing: hearing::Hearing::default(),
-            away_since: None,
+            absence: None,
             host: None,
             is_leaving: false,
             seen_question: None,
@@ -274,7 +276,8 @@ impl Model {
                 Connection::Failed(why)
             }
             Link::Up { handle, away_since } => {
-                self.away_since = away_since;
+                let now = self.world.now;
+                self.absence = away_since.map(|since| Absence::new(since, now));
                 let before = std::mem::replace(&mut self.host, handle.host());
                 if self.connections > 0 {
                     let is_same = before.is_some() && before == self.host;
@@ -299,13 +302,8 @@ impl Model {
         let snapshot = &self.world.snapshot;
         let all_done = snapshot.header.all_done;
         let mut requests = Vec::new();
-        if let Some(since) = self.away_since.take() {
-            let ended =
-                |row: &&Arc<crate::core::Row>| row.end.as_ref().is_some_and(|end| end.at > since);
-            let ended = snapshot.rows.iter().filter(ended).count();
-            if ended > 0 {
-                self.flash(format!("{ended} ended while you were away"), Tone::Strong);
-            }
+        if let Some(ended) = self.absence.as_mut().and_then(|it| it.news(snapshot)) {
+            self.flash(ended_meanwhile(ended), Tone::Strong);
         } else if all_done && !self.was_all_done && !snapshot.rows.is_empty() {
             let text = all_ended(snapshot.rows.len());
             // The remark about what led to it has not been read yet.

@@ -18,6 +18,11 @@ pub(super) fn all_ended(agents: usize) -> String {
     }
 }
 
+/// Returns what is said of agents that ended while no screen was there.
+pub(super) fn ended_meanwhile(agents: usize) -> String {
+    format!("{agents} ended while you were away")
+}
+
 /// Returns what is said of a connection that has come back.
 pub(super) fn linked_again(is_same_host: bool, snapshot: &Snapshot) -> &'static str {
     match (is_same_host, snapshot.header.kpis.running > 0) {

@@ -207,6 +207,32 @@ fn what_ended_while_nobody_was_there_is_told_once() {
     assert!(frame(&model, 80, 24).contains("2 ended while you were away"));
 }
 
+#[test]
+fn what_the_host_hears_late_of_ended_in_the_absence_as_well() {
+    let mut model = model(snapshot(2, running()), 80, 24);
+    let (handle, _end) = channel(snapshot(2, running()));
+    let back = Link::Up { handle, away_since: Some(Moment(12_999)) };
+    let _ = model.update(NOW, Message::Link(back));
+    assert!(!frame(&model, 80, 24).contains("while you were away"));
+    let _ = model.update(NOW, Message::Snapshot(snapshot(2, ended()).into()));
+    assert!(frame(&model, 80, 24).contains("2 ended while you were away"));
+    // Told once.
+    model.flash = None;
+    let _ = model.update(NOW, Message::Snapshot(snapshot(2, ended()).into()));
+    assert!(model.flash.is_none());
+}
+
+#[test]
+fn what_ends_after_the_screen_has_come_did_not_end_while_nobody_was_there() {
+    let mut model = model(snapshot(2, running()), 80, 24);
+    let (handle, _end) = channel(snapshot(2, running()));
+    model.world.now = Moment(12_999);
+    let back = Link::Up { handle, away_since: Some(Moment(12_000)) };
+    let _ = model.update(Moment(12_999), Message::Link(back));
+    let _ = model.update(NOW, Message::Snapshot(snapshot(2, ended()).into()));
+    assert!(!frame(&model, 80, 24).contains("while you were away"));
+}
+
 fn shown(model: &Model) -> &str {
     model.flash.as_ref().map(|flash| flash.text.as_str()).unwrap_or_default()
 }
