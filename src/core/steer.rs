@@ -66,7 +66,10 @@ impl Fleet {
         }
         match &agent.state {
             AgentState::Queued => refused(format!("{id} has not started: edit its task instead")),
-            AgentState::Starting => refused(format!("{id} is just starting: tell it in a moment")),
+            AgentState::Starting => refused(
+                self.why_not_told(agent)
+                    .unwrap_or_else(|| format!("{id} is just starting: tell it in a moment")),
+            ),
             AgentState::Running => {
                 if let Some(why) = self.why_not_told(agent) {
                     return refused(why);

@@ -99,6 +99,15 @@ fn messages_are_refused_where_they_cannot_be_taken_and_what_was_not_taken_up_is_
 }
 
 #[test]
+fn an_agent_that_is_just_starting_can_be_told_in_a_moment_if_its_kind_can_be_told_at_all() {
+    let mut story = story(options(2, None), vec![free("sh"), paid("claude")]);
+    let refused = refusal(&mut story, steer(A1, "more", 2));
+    assert!(refused.contains("sh takes no messages while it runs"), "{refused}");
+    let refused = refusal(&mut story, steer(A2, "more", 2));
+    assert!(refused.contains("in a moment"), "{refused}");
+}
+
+#[test]
 fn an_agent_is_told_at_the_cap_and_while_the_queue_is_held() {
     let mut story = story(options(1, Some(cents(10))), vec![paid("one"), paid("two")]);
     story.does(Event::Started(A1));
