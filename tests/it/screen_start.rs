@@ -117,7 +117,7 @@ fn two_screens_of_a_folder_show_one_fleet() {
 #[test]
 fn who_comes_back_types_for_the_kind_of_the_newest_task() {
     let world = World::new();
-    let one = open_ready(&world, &["--agent", "sh", "echo one"]);
+    let one = open(&world, &["--agent", "sh", "echo one"]);
     one.wait_for("1 done");
     for (place, arguments) in [&[][..], &["attach"][..]].into_iter().enumerate() {
         let other = open(&world, arguments);
