@@ -30,7 +30,7 @@ const FACTS_PER_TURN: usize = 4096;
 pub struct Look {
     /// One of them has changed its size since the last look.
     pub has_changed: bool,
-    /// Bytes of `out` that are not yet read.
+    /// Bytes of `out` that are to be read before the next look.
     pub left: u64,
 }
 
@@ -60,6 +60,8 @@ pub struct Scanner {
     held: Vec<u8>,
     out_size: u64,
     err_size: u64,
+    /// Where reading stops until the next look: at the size of the last one, or before.
+    stop: u64,
     unreadable: Option<String>,
     /// What some programs write at their end.
     report: Option<PathBuf>,
@@ -89,6 +91,7 @@ impl Scanner {
             held: Vec::new(),
             out_size: offset,
             err_size: 0,
+            stop: offset,
             unreadable: None,
             report: None,
             notes: None,
@@ -109,6 +112,11 @@ impl Scanner {
 
     /// Takes the sizes of both files. An `out` that has become shorter is read again from its start.
     pub fn look(&mut self) -> Look {
+        self.look_for(u64::MAX)
+    }
+
+    /// Looks, and has no more than so many bytes of `out` read before the next look.
+    pub fn look_for(&mut self, most: u64) -> Look {
         let out_size = self.size(Which::Out);
         let err_size = self.size(Which::Err);
         let has_changed = (out_size, err_size) != (self.out_size, self.err_size);
@@ -119,10 +127,11 @@ impl Scanner {
         if !self.reader.reads_lines() {
             self.go_to(out_size);
         }
+        self.stop = self.at.saturating_add(most).min(out_size);
         Look { has_changed, left: self.left() }
     }
 
-    /// Reads on, at most `budget` bytes and not beyond the size of the last look. Returns how many bytes are left.
+    /// Reads on, at most `budget` bytes and not beyond what the last look allows. Returns how many bytes are left.
     pub fn turn(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> u64 {
         if self.left() == 0 {
             return 0;
@@ -193,7 +202,7 @@ impl Scanner {
     }
 
     const fn left(&self) -> u64 {
-        self.out_size.saturating_sub(self.at)
+        self.stop.saturating_sub(self.at)
     }
 
     fn go_to(&mut self, offset: u64) {
@@ -228,7 +237,7 @@ impl Scanner {
 
     fn read(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> io::Result<()> {
         let file = files::open(&self.out)?;
-        let stop = self.out_size.min(self.at.saturating_add(budget));
+        let stop = self.stop.min(self.at.saturating_add(budget));
         while self.at < stop && facts.len() < FACTS_PER_TURN {
             let wanted = usize::try_from(stop - self.at).unwrap_or(usize::MAX).min(buffer.len());
             let part = buffer.get_mut(..wanted).unwrap_or_default();
@@ -236,7 +245,7 @@ impl Scanner {
             self.feed(part.get(..filled).unwrap_or_default(), facts);
             if filled < wanted {
                 // It has become shorter since the look; the next one tells.
-                self.out_size = self.at;
+                (self.out_size, self.stop) = (self.at, self.at);
                 break;
             }
         }

@@ -108,12 +108,12 @@ impl ScanWorker {
     /// Looks whether the agent's files have grown, and reads what is new.
     pub fn look(&self, id: AgentId) {
         self.mailbox.put(|orders| {
-            orders.look.insert(id);
+            orders.look.insert(id, u64::MAX);
         });
     }
 
     /// Looks at the sizes of the files of all agents, here and now, and has those read that have changed: when all are
-    /// silent the thread is not woken.
+    /// silent the thread is not woken. Of an agent that writes as fast as it can only a part is read.
     pub fn look_all(&mut self) {
         let changed = self.sizes.changed();
         if !changed.is_empty() {
@@ -154,7 +154,8 @@ impl Drop for ScanWorker {
 struct Orders {
     forget: BTreeSet<AgentId>,
     follow: Vec<Follow>,
-    look: BTreeSet<AgentId>,
+    /// With the most bytes to read.
+    look: BTreeMap<AgentId, u64>,
     finish: BTreeMap<AgentId, Option<i32>>,
     is_over: bool,
 }
@@ -274,8 +275,8 @@ impl<N: FnMut(News)> Worker<N> {
             };
             self.agents.insert(id, followed);
         }
-        for id in orders.look {
-            self.look(id);
+        for (id, most) in orders.look {
+            self.look(id, most);
         }
         for (id, code) in orders.finish {
             if let Some(followed) = self.agents.get_mut(&id) {
@@ -302,12 +303,12 @@ impl<N: FnMut(News)> Worker<N> {
         (self.news)(News::Scanned(id, Tails { unreadable, ..Tails::default() }));
     }
 
-    fn look(&mut self, id: AgentId) {
+    fn look(&mut self, id: AgentId, most: u64) {
         let Some(followed) = self.agents.get_mut(&id) else { return };
         if followed.is_finishing {
             return;
         }
-        let look = followed.scanner.look();
+        let look = followed.scanner.look_for(most);
         let is_new = look.left > 0 && !followed.is_ready;
         followed.is_ready |= is_new;
         if is_new {
