@@ -10,7 +10,7 @@ use super::causes::{self, Named};
 use super::event_stream::{
     Told, brief, inner, push_text, reason_of, session, summary, text_of, unwrap_error,
 };
-use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
 use super::text::{LINE_CHARS, one_line};
 use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
@@ -53,19 +53,11 @@ impl Adapter for Codex {
         if let Some(given) = &task.command {
             return command::explicit(given, task, place);
         }
-        let known = [
-            Choice::Model,
-            Choice::ReadOnly,
-            Choice::AllowShell,
-            Choice::AllowWeb,
-            Choice::Context,
-        ];
-        refuse_unknown(
+        invocation::check_agent(
             task,
-            &known,
             "choose the model with --model, and set limits with --budget or --timeout",
+            &["--json", "-s", "--sandbox"],
         )?;
-        invocation::refuse_extra(task, &["--json", "-s", "--sandbox"])?;
         let sandbox = if task.read_only { "read-only" } else { "workspace-write" };
         let search = if task.allow_web { "live" } else { "disabled" };
         let mut argv = ["codex", "exec"].map(str::to_owned).to_vec();
@@ -83,9 +75,7 @@ impl Adapter for Codex {
         set(format!("sandbox_workspace_write.network_access={}", task.allow_web));
         set("analytics.enabled=false".to_owned());
         set("check_for_update_on_startup=false".to_owned());
-        if let Some(model) = &task.model {
-            argv.extend(["-m".to_owned(), model.clone()]);
-        }
+        argv.extend(invocation::chosen_model(task, "-m"));
         argv.extend(task.extra.iter().cloned());
         argv.extend(task.continues.as_ref().map(|continues| continues.session.clone()));
         argv.push("-".to_owned());

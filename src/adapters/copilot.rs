@@ -12,7 +12,7 @@ use super::causes::Named;
 use super::event_stream::{
     Told, brief, inner, push_text, reason_of, session, summary, text_of, unwrap_error,
 };
-use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
 use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
 
@@ -46,20 +46,12 @@ impl Adapter for Copilot {
         if let Some(given) = &task.command {
             return command::explicit(given, task, place);
         }
-        let known = [
-            Choice::Model,
-            Choice::ReadOnly,
-            Choice::AllowShell,
-            Choice::AllowWeb,
-            Choice::Context,
-        ];
-        refuse_unknown(
+        invocation::check_agent(
             task,
-            &known,
             "choose the model with --model, and set limits with --timeout, or with --max-ai-credits after --",
+            &["--output-format", "-i", "--interactive", "--acp"],
         )?;
         invocation::refuse_shell_that_writes(task)?;
-        invocation::refuse_extra(task, &["--output-format", "-i", "--interactive", "--acp"])?;
         let word = |allowed: bool| if allowed { "allow" } else { "deny" };
         let mut argv: Vec<String> =
             ["copilot", "--output-format", "json", "--no-ask-user", "--disable-client-telemetry"]
@@ -69,9 +61,7 @@ impl Adapter for Copilot {
         argv.push(format!("--{}-tool=write", word(!task.read_only)));
         argv.push(format!("--{}-tool=shell", word(task.allow_shell)));
         argv.extend(task.allow_web.then(|| "--allow-all-urls".to_owned()));
-        if let Some(model) = &task.model {
-            argv.extend(["--model".to_owned(), model.clone()]);
-        }
+        argv.extend(invocation::chosen_model(task, "--model"));
         if task.continues.is_some() {
             argv.extend(invocation::resumed(task, SESSION));
         } else if !task.extra.iter().any(|argument| chooses_session(argument)) {

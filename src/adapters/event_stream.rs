@@ -3,7 +3,6 @@
 //! What may go here: what is kept of a run until its end, and cutting. What may not: the events of one program.
 
 mod errors;
-mod shown;
 
 use std::collections::VecDeque;
 
@@ -12,19 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::core::{AgentResult, ExitReason, Fact, StepState};
 
 use super::causes::{self, Named};
-use super::closing_word::{FILES, cut_answer};
+use super::changed_files::{ChangedFiles, room};
+use super::closing_word::cut_answer;
 use super::json::Fields;
-use super::text::{LINE_CHARS, cut, one_line};
+use super::text::{LINE_CHARS, NAME_CHARS, cut, one_line};
 use super::{Ended, ReaderStart};
 
+pub(super) use super::shown::{push_text, session, summary, text_of};
 pub(super) use errors::{brief, error_line, reason_of, unwrap_error};
-pub(super) use shown::{push_text, session, summary, text_of};
 
 /// Most of the answer and of the list of files that goes into the notes for a recovery, in bytes each: they are written
 /// down again whenever they have changed.
 const NOTED_BYTES: usize = 16 * 1024;
-/// Most characters of an id or of a tool's name.
-const NAME_CHARS: usize = 200;
 /// Calls that are kept while they run and after they have ended, so that one that is told twice counts once.
 const CALLS: usize = 128;
 
@@ -41,7 +39,7 @@ pub(super) struct Told {
     is_cut: bool,
     /// Pieces of it may follow.
     is_open: bool,
-    files: Vec<String>,
+    files: ChangedFiles,
     /// Why the last attempt has failed; gone when the work goes on.
     failure: Option<(ExitReason, String)>,
     /// Some event was understood.
@@ -78,18 +76,13 @@ impl Told {
             return None;
         }
         let (answer, is_cut) = cut(self.answer.clone(), NOTED_BYTES);
-        let mut left = NOTED_BYTES;
-        let fits = |file: &&String| {
-            left = left.saturating_sub(file.len());
-            left > 0
-        };
         // What is known of a call is wanted again when it ends.
         let open = self.calls.iter().rev().filter(|call| !call.has_ended);
         let noted = Self {
             answer,
             is_cut: self.is_cut || is_cut,
             is_open: self.is_open,
-            files: self.files.iter().take_while(fits).cloned().collect(),
+            files: self.files.first(room(NOTED_BYTES)),
             failure: self.failure.clone(),
             has_events: self.has_events,
             is_over: self.is_over,
@@ -215,9 +208,7 @@ impl Told {
 
     /// Takes note of a file that the agent has changed.
     pub(super) fn change(&mut self, file: String) {
-        if self.files.len() < FILES && !file.trim().is_empty() && !self.files.contains(&file) {
-            self.files.push(file);
-        }
+        self.files.add(file);
     }
 
     /// Takes note of why an attempt has failed, which is not the end yet. Returns whether that is new.
@@ -256,7 +247,7 @@ impl Told {
             completed: Some(true),
             answer: Some(self.answer.clone()),
             reason: Some(reason),
-            files_changed: self.files.clone(),
+            files_changed: self.files.to_list(),
             truncated: self.is_cut || reason != ExitReason::Completed,
             ..AgentResult::default()
         })
@@ -268,7 +259,7 @@ impl Told {
         let failure = causes::failure(reason, named, message);
         // What it said before is its answer only if a limit cut it short.
         let answer = failure.truncated.then(|| self.answer.clone());
-        Fact::Result(AgentResult { answer, files_changed: self.files.clone(), ..failure })
+        Fact::Result(AgentResult { answer, files_changed: self.files.to_list(), ..failure })
     }
 
     /// Makes the closing word of an agent whose output has none: why the last attempt failed, else what its standard

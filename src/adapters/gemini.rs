@@ -10,7 +10,7 @@ use super::causes::{self, Named};
 use super::event_stream::{
     Told, error_line, inner, push_text, reason_of, session, summary, unwrap_error,
 };
-use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
 use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
 
@@ -48,20 +48,12 @@ impl Adapter for Gemini {
         if let Some(given) = &task.command {
             return command::explicit(given, task, place);
         }
-        let known = [
-            Choice::Model,
-            Choice::ReadOnly,
-            Choice::AllowShell,
-            Choice::AllowWeb,
-            Choice::Context,
-        ];
-        refuse_unknown(
+        invocation::check_agent(
             task,
-            &known,
             "choose the model with --model, and set limits with --budget or --timeout (turns: model.maxSessionTurns in its settings)",
+            &["-o", "--output-format", "-i", "--acp"],
         )?;
         invocation::refuse_shell_that_writes(task)?;
-        invocation::refuse_extra(task, &["-o", "--output-format", "-i", "--acp"])?;
         let mode = if task.read_only { "plan" } else { "auto_edit" };
         let mut argv: Vec<String> =
             ["gemini", "-o", "stream-json", "--skip-trust", "--approval-mode", mode]
@@ -75,9 +67,7 @@ impl Adapter for Gemini {
         for (tool, _) in tools.into_iter().filter(|(_, allowed)| *allowed) {
             argv.extend(["--allowed-tools".to_owned(), tool.to_owned()]);
         }
-        if let Some(model) = &task.model {
-            argv.extend(["-m".to_owned(), model.clone()]);
-        }
+        argv.extend(invocation::chosen_model(task, "-m"));
         argv.extend(invocation::resumed(task, "--resume"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);

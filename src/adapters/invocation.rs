@@ -134,6 +134,23 @@ pub(super) fn refuse_unknown(task: &Task, known: &[Choice], instead: &str) -> Re
     }
 }
 
+/// Options that every program has a way for which works by itself with a model and has a cautious mode.
+const OF_AGENTS: [Choice; 5] =
+    [Choice::Model, Choice::ReadOnly, Choice::AllowShell, Choice::AllowWeb, Choice::Context];
+
+/// Refuses what a program cannot do that works by itself with a model: options beside those that all of them have a way
+/// for (`instead` says what to do), and arguments that would change what Fleet reads from it (`ours`).
+pub(super) fn check_agent(task: &Task, instead: &str, ours: &[&str]) -> Result<(), Refusal> {
+    refuse_unknown(task, &OF_AGENTS, instead)?;
+    refuse_extra(task, ours)
+}
+
+/// Returns the option for the model, with its value, if one is chosen.
+pub(super) fn chosen_model(task: &Task, option: &str) -> Vec<String> {
+    let model = task.model.clone();
+    model.map(|model| vec![option.to_owned(), model]).unwrap_or_default()
+}
+
 /// Refuses arguments passed on to the program that would change what Fleet reads from it.
 pub(super) fn refuse_extra(task: &Task, ours: &[&str]) -> Result<(), Refusal> {
     let name = |argument: &str| argument.split('=').next().map(str::to_owned);

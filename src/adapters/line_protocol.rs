@@ -11,16 +11,14 @@ use crate::core::{Fact, StepState, Usage};
 
 use super::closing_word;
 use super::json::{self, Fields};
-use super::text::{NAME_CHARS, cut, one_line};
-use super::transcript_object::{self, STEP_CHARS, Strictness, TOOL_CHARS};
+use super::text::{NAME_CHARS, STEP_CHARS, TEXT_BYTES, TOOL_CHARS, cut, one_line};
+use super::transcript_object::{self, Strictness};
 use super::{Closing, LineReader, ReaderStart, Seen};
 
 pub use in_words::{Words, in_words};
 
 /// How each line of the protocol begins.
 pub(crate) const MARK: &[u8] = b"{\"fleet\":";
-/// Most of one text for the transcript, in bytes.
-const TEXT_BYTES: usize = 64 * 1024;
 
 /// Reads the output of a program that may speak the line protocol, or print a transcript in upstream's shape at its
 /// end.

@@ -10,39 +10,20 @@ use serde_json::value::RawValue;
 
 use crate::core::{Fact, StepState};
 
-use super::closing_word::FILES;
+use super::changed_files::{ChangedFiles, room};
+use super::closing_word::cut_answer;
 use super::json::{self, Fields};
-use super::text::{cut, one_line};
-use super::transcript_object::{STEP_CHARS, TOOL_CHARS};
+use super::shown::{push_text, summary};
+use super::text::{NAME_CHARS, TEXT_BYTES, TOOL_CHARS, one_line};
 
 /// Most blocks of one message that are looked at, so that a hostile list cannot fill the memory.
 const BLOCKS: usize = 1000;
-/// Most of one text for the transcript, in bytes.
-const TEXT_BYTES: usize = 64 * 1024;
-/// Most characters of an id.
-pub(super) const ID_CHARS: usize = 200;
 /// Calls whose results are waited for; the oldest is given up when there are more.
 const OPEN_CALLS: usize = 64;
 /// Ids of refused calls that are remembered, so that the end does not tell them again.
 const DENIED_IDS: usize = 64;
 /// Bytes of paths that are noted for a recovery.
 const NOTED_FILES_BYTES: usize = 8 * 1024;
-
-/// Fields of a tool's input that say best what a call does, best first.
-const TELLING: [&str; 12] = [
-    "command",
-    "file_path",
-    "notebook_path",
-    "absolute_path",
-    "path",
-    "pattern",
-    "query",
-    "url",
-    "description",
-    "prompt",
-    "name",
-    "id",
-];
 
 /// Tools that change one file, and the fields of their input that name it.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +51,7 @@ pub(super) struct Calls {
     editing: Editing,
     open: VecDeque<Call>,
     denied: VecDeque<String>,
-    files: Vec<String>,
+    files: ChangedFiles,
     answer: String,
 }
 
@@ -91,7 +72,7 @@ pub(super) struct CallNotes {
     /// Calls that change a file: id and path.
     edits: Vec<(String, String)>,
     denied: Vec<String>,
-    files: Vec<String>,
+    files: ChangedFiles,
 }
 
 impl Calls {
@@ -114,25 +95,21 @@ impl Calls {
 
     /// Returns what is needed to go on.
     pub(super) fn notes(&self) -> CallNotes {
-        let mut left = NOTED_FILES_BYTES;
-        let mut fits = |path: &&String| {
-            left = left.saturating_sub(path.len());
-            left > 0
-        };
+        let mut fits = room(NOTED_FILES_BYTES);
         let edits = self.open.iter().rev().filter_map(|call| {
-            let path = call.path.as_ref().filter(&mut fits)?;
-            Some((call.id.clone(), path.clone()))
+            let path = call.path.clone().filter(|path| fits(path))?;
+            Some((call.id.clone(), path))
         });
         CallNotes {
             edits: edits.collect(),
             denied: self.denied.iter().cloned().collect(),
-            files: self.files.iter().take_while(fits).cloned().collect(),
+            files: self.files.first(fits),
         }
     }
 
     /// Returns the files that calls have changed.
     pub(super) fn files(&self) -> Vec<String> {
-        self.files.clone()
+        self.files.to_list()
     }
 
     /// Returns the last text that the model has said.
@@ -169,8 +146,7 @@ impl Calls {
                 }
             }
             Some("thinking") => {
-                let text = fields.text("thinking").filter(|text| !text.trim().is_empty());
-                facts.extend(text.map(|text| spoken("thinking", text)));
+                push_text("thinking", &fields.text("thinking").unwrap_or_default(), facts);
             }
             Some("tool_use") if from == From::Model => self.begin(&mut fields, facts),
             Some("tool_result") => self.end(&mut fields, facts),
@@ -183,22 +159,22 @@ impl Calls {
             return;
         }
         let role = match from {
-            From::Model => {
-                self.answer = cut(text.clone(), TEXT_BYTES).0;
-                "assistant"
-            }
+            From::Model => "assistant",
             From::Program => "error",
             From::User => "user",
         };
-        facts.push(spoken(role, text));
+        push_text(role, &text, facts);
+        if from == From::Model {
+            self.answer = cut_answer(text).0;
+        }
     }
 
     /// Takes a call that begins.
     fn begin(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
-        let id = fields.text("id").map(|id| one_line(&id, ID_CHARS));
+        let id = fields.text("id").map(|id| one_line(&id, NAME_CHARS));
         let tool = one_line(&fields.text("name").unwrap_or_default(), TOOL_CHARS);
         let input = fields.raw("input");
-        let text = input.as_deref().map(summary).unwrap_or_default();
+        let text = summary(input.as_deref());
         if let Some(id) = &id {
             let path = input.as_deref().and_then(|input| self.edited(&tool, input));
             self.open.retain(|call| call.id != *id);
@@ -217,7 +193,7 @@ impl Calls {
 
     /// Takes the result of a call. Results come in the order in which the calls end.
     fn end(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
-        let id = fields.text("tool_use_id").map(|id| one_line(&id, ID_CHARS));
+        let id = fields.text("tool_use_id").map(|id| one_line(&id, NAME_CHARS));
         let is_error = fields.flag("is_error") == Some(true);
         let place = self.open.iter().position(|call| Some(&call.id) == id.as_ref());
         let call = place.and_then(|place| self.open.remove(place));
@@ -225,16 +201,11 @@ impl Calls {
             call.map(|call| (call.tool, call.text, call.path)).unwrap_or_default();
         let state = if is_error { StepState::Error } else { StepState::End };
         facts.push(Fact::Step { id, tool, text, state });
-        if let Some(path) = path
-            && !is_error
-            && self.files.len() < FILES
-            && !self.files.contains(&path)
-        {
-            self.files.push(path);
+        if let Some(path) = path.filter(|_| !is_error) {
+            self.files.add(path);
         }
         let output = fields.raw("content").map(|content| result_text(&content));
-        let output = output.filter(|output| !output.trim().is_empty());
-        facts.extend(output.map(|output| spoken("result", output)));
+        push_text("result", &output.unwrap_or_default(), facts);
     }
 
     /// Returns the file that a call changes.
@@ -254,7 +225,7 @@ impl Calls {
         text: String,
         facts: &mut Vec<Fact>,
     ) {
-        let id = id.map(|id| one_line(id, ID_CHARS));
+        let id = id.map(|id| one_line(id, NAME_CHARS));
         let call = self.open.iter().find(|call| Some(&call.id) == id.as_ref());
         let text =
             call.map(|call| call.text.clone()).filter(|text| !text.is_empty()).unwrap_or(text);
@@ -275,24 +246,11 @@ impl Calls {
         json::for_each_item(list, DENIED_IDS, |item| {
             let wanted = ["tool_name", "tool_use_id", "tool_input"];
             let Some(mut fields) = Fields::parse(item.get().as_bytes(), &wanted) else { return };
-            let text = fields.raw("tool_input").as_deref().map(summary).unwrap_or_default();
+            let text = summary(fields.raw("tool_input").as_deref());
             let tool = fields.text("tool_name").unwrap_or_default();
             self.deny(fields.text("tool_use_id").as_deref(), &tool, text, facts);
         });
     }
-}
-
-/// Makes a text for the transcript.
-pub(super) fn spoken(role: &str, text: String) -> Fact {
-    Fact::Text { role: role.to_owned(), text: cut(text, TEXT_BYTES).0 }
-}
-
-/// Returns what a call does, on one line: the field that tells most, else the whole input.
-fn summary(input: &RawValue) -> String {
-    let telling = Fields::parse(input.get().as_bytes(), &TELLING).and_then(|mut fields| {
-        TELLING.iter().find_map(|name| fields.text(name).filter(|text| !text.trim().is_empty()))
-    });
-    one_line(telling.as_deref().unwrap_or_else(|| input.get()), STEP_CHARS)
 }
 
 /// Returns what a tool gave: a text, or the texts of a list.

@@ -4,6 +4,7 @@
 //! (those are the core's). Unknown output is text and never an error.
 
 mod causes;
+mod changed_files;
 mod claude;
 mod closing_word;
 mod codex;
@@ -24,6 +25,7 @@ mod prices;
 mod qwen;
 mod redact;
 mod sh;
+mod shown;
 mod text;
 mod transcript_object;
 mod ygg;

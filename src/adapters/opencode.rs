@@ -8,7 +8,7 @@ use super::causes::Named;
 use super::event_stream::{
     Told, brief, inner, push_text, reason_of, session, summary, unwrap_error,
 };
-use super::invocation::{self, Choice, Input, Place, refuse_unknown};
+use super::invocation::{self, Input, Place};
 use super::json::Fields;
 use super::text::{LINE_CHARS, one_line};
 use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
@@ -47,25 +47,15 @@ impl Adapter for Opencode {
         if let Some(given) = &task.command {
             return command::explicit(given, task, place);
         }
-        let known = [
-            Choice::Model,
-            Choice::ReadOnly,
-            Choice::AllowShell,
-            Choice::AllowWeb,
-            Choice::Context,
-        ];
-        refuse_unknown(
+        invocation::check_agent(
             task,
-            &known,
             "choose the model with --model PROVIDER/MODEL, and set limits with --budget or --timeout",
+            &["--format", "-i", "--interactive"],
         )?;
         invocation::refuse_shell_that_writes(task)?;
-        invocation::refuse_extra(task, &["--format", "-i", "--interactive"])?;
         let mut argv: Vec<String> =
             ["opencode", "run", "--format", "json", "--thinking"].map(str::to_owned).into();
-        if let Some(model) = &task.model {
-            argv.extend(["-m".to_owned(), model.clone()]);
-        }
+        argv.extend(invocation::chosen_model(task, "-m"));
         argv.extend(invocation::resumed(task, "-s"));
         argv.extend(task.extra.iter().cloned());
         let text = invocation::prompt(task);

@@ -9,6 +9,15 @@ pub(crate) const LINE_CHARS: usize = 400;
 /// Most characters of an id, a name or a role.
 pub(super) const NAME_CHARS: usize = 200;
 
+/// Most characters of what a step does: one line of a table.
+pub(super) const STEP_CHARS: usize = 200;
+
+/// Most characters of a tool's name where only the name is shown.
+pub(super) const TOOL_CHARS: usize = 60;
+
+/// Most of one text for the transcript, in bytes.
+pub(super) const TEXT_BYTES: usize = 64 * 1024;
+
 /// Most of an answer that is kept, in bytes. All of it stays in the agent's output file; a hundred agents with answers
 /// of this size still fit into memory.
 pub(super) const ANSWER_BYTES: usize = 256 * 1024;

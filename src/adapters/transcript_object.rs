@@ -9,17 +9,13 @@ use crate::core::{AgentResult, Fact, NanoUsd, StepState, Usage};
 use super::closing_word;
 use super::json::{self, Fields};
 use super::object_search::{Begin, find_last};
-use super::text::one_line;
+use super::text::{STEP_CHARS, TOOL_CHARS, one_line};
 use super::{Closing, Seen};
 
 /// Fields of the object beside those of the closing word; `token` is only looked at where one is demanded.
 const OWN_FIELDS: [&str; 3] = ["steps", "usage", "token"];
 /// Most steps that are counted, so that a hostile list cannot fill the memory.
 const STEPS: usize = 100_000;
-/// Most characters of a step's text: one line of a table.
-pub(super) const STEP_CHARS: usize = 200;
-/// Most characters of a tool's name.
-pub(super) const TOOL_CHARS: usize = 60;
 
 /// Which objects are taken for a transcript.
 #[derive(Debug, Clone, Copy)]

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use crate::adapters::causes;
 use crate::adapters::json::{self, Fields};
-use crate::adapters::messages::{CallNotes, Calls, From, ID_CHARS};
-use crate::adapters::text::{last_line, one_line};
+use crate::adapters::messages::{CallNotes, Calls, From};
+use crate::adapters::text::{NAME_CHARS, last_line, one_line};
 use crate::adapters::{Closing, Ended, LineReader, Prices, ReaderStart};
 use crate::core::{Fact, Retry, Usage};
 
@@ -101,7 +101,7 @@ impl Reader {
         match fields.text("subtype").as_deref() {
             // It comes again with each turn.
             Some("init") => {
-                let session = fields.text("session_id").map(|id| one_line(&id, ID_CHARS));
+                let session = fields.text("session_id").map(|id| one_line(&id, NAME_CHARS));
                 if session.is_some() && session != self.known.session {
                     facts.extend(session.clone().map(Fact::Session));
                     self.known.session = session;
@@ -121,7 +121,7 @@ impl Reader {
     }
 
     fn model(&mut self, model: &str, facts: &mut Vec<Fact>) {
-        let model = one_line(model, ID_CHARS);
+        let model = one_line(model, NAME_CHARS);
         if model != NO_MODEL && !model.is_empty() && self.known.model.as_ref() != Some(&model) {
             facts.push(Fact::Model(model.clone()));
             self.known.model = Some(model);
@@ -138,7 +138,7 @@ impl Reader {
         let model = message.text("model").unwrap_or_default();
         let is_synthetic = model == NO_MODEL;
         self.error_word = word;
-        let id = message.text("id").map(|id| one_line(&id, ID_CHARS));
+        let id = message.text("id").map(|id| one_line(&id, NAME_CHARS));
         let usage = message.raw("usage").map(|usage| usage_of(&usage));
         if let (Some(id), Some(usage), false) = (id, usage, is_synthetic) {
             if is_main {
@@ -178,7 +178,7 @@ impl Reader {
         if !matches!(kind.as_str(), "message_start" | "message_delta" | "message_stop") {
             return;
         }
-        let parent = fields.text("parent_tool_use_id").map(|id| one_line(&id, ID_CHARS));
+        let parent = fields.text("parent_tool_use_id").map(|id| one_line(&id, NAME_CHARS));
         if kind == "message_stop" {
             self.known.streams.retain(|stream| stream.parent != parent);
         } else if kind == "message_start" {
@@ -296,8 +296,8 @@ impl Stream {
         let wanted = ["id", "model", "usage"];
         let mut message = Fields::parse(message.get().as_bytes(), &wanted)?;
         let usage = message.raw("usage").map(|usage| usage_of(&usage)).unwrap_or_default();
-        let model = one_line(&message.text("model").unwrap_or_default(), ID_CHARS);
-        Some(Self { parent, id: one_line(&message.text("id")?, ID_CHARS), model, usage })
+        let model = one_line(&message.text("model").unwrap_or_default(), NAME_CHARS);
+        Some(Self { parent, id: one_line(&message.text("id")?, NAME_CHARS), model, usage })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::adapters::json::Fields;
 use crate::adapters::text::{LINE_CHARS, one_line};
 use crate::core::ExitReason;
 
-use super::shown::text_of;
+use crate::adapters::shown::text_of;
 
 /// Returns the status and the message of an error that a service has sent: a text, or JSON with the message in it.
 pub(in crate::adapters) fn unwrap_error(message: &str) -> (Option<u64>, String) {

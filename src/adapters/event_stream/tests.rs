@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use super::shown::TEXT_BYTES;
 use super::*;
+use crate::adapters::text::TEXT_BYTES;
 use crate::adapters::{self, Adapter, Closing, Ended, Invocation, LineReader, Place, ReaderStart};
 use crate::core::{AgentKind, Retry, Task, Usage};
 
@@ -229,6 +229,8 @@ fn a_call_is_shown_by_what_a_person_looks_at() {
     let show = |json: &str| summary(Some(&RawValue::from_string(json.to_owned()).unwrap()));
     assert_eq!(show(r#"{"content":"x","file_path":"/a/b"}"#), "/a/b");
     assert_eq!(show("{\"command\":\"ls\\n\\u001b[31m-l\",\"path\":5}"), "ls -l");
+    assert_eq!(show(r#"{"command":" ","path":"a","cmd":7}"#), "a");
+    assert_eq!(show(r#""bare""#), "bare");
     assert_eq!(show(r#"{"z":[1,2]}"#), r#"{"z":[1,2]}"#);
     assert_eq!(
         (show("{}"), show("[1]"), summary(None)),

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use crate::adapters::causes;
 use crate::adapters::closing_word::cut_answer;
 use crate::adapters::json::Fields;
-use crate::adapters::messages::{CallNotes, Calls, From, ID_CHARS};
-use crate::adapters::text::one_line;
+use crate::adapters::messages::{CallNotes, Calls, From};
+use crate::adapters::text::{NAME_CHARS, one_line};
 use crate::adapters::{Closing, Ended, LineReader, Prices, ReaderStart};
 use crate::core::{AgentResult, ExitReason, Fact, Retry, SessionTotal, Usage};
 
@@ -76,12 +76,12 @@ impl Reader {
         match fields.text("subtype").as_deref() {
             // It comes again with each turn.
             Some("init") => {
-                let session = fields.text("session_id").map(|id| one_line(&id, ID_CHARS));
+                let session = fields.text("session_id").map(|id| one_line(&id, NAME_CHARS));
                 if session.is_some() && session != self.session {
                     facts.extend(session.clone().map(Fact::Session));
                     self.session = session;
                 }
-                let model = fields.text("model").map(|model| one_line(&model, ID_CHARS));
+                let model = fields.text("model").map(|model| one_line(&model, NAME_CHARS));
                 if model.is_some() && model != self.model {
                     facts.extend(model.clone().map(Fact::Model));
                     self.model = model;
@@ -99,7 +99,7 @@ impl Reader {
         let Some(mut message) = Fields::parse(message.get().as_bytes(), &wanted) else { return };
         let usage = message.raw("usage").map(|usage| usage_of(&usage)).unwrap_or_default();
         let is_counted = usage != Usage::default();
-        let id = message.text("id").map(|id| one_line(&id, ID_CHARS));
+        let id = message.text("id").map(|id| one_line(&id, NAME_CHARS));
         if is_counted && id.is_some() {
             let model = message.text("model").unwrap_or_default();
             let estimate = self.prices.estimate(None, &model, &usage);

@@ -4,27 +4,23 @@
 
 use serde_json::value::RawValue;
 
-use crate::adapters::json::{self, Fields};
-use crate::adapters::text::{cut, one_line};
 use crate::core::Fact;
 
-use super::NAME_CHARS;
+use super::json::{self, Fields};
+use super::text::{NAME_CHARS, STEP_CHARS, TEXT_BYTES, cut, one_line};
 
-/// Most of one text for the transcript, in bytes.
-pub(super) const TEXT_BYTES: usize = 64 * 1024;
-/// Most characters of what a call does.
-const CALL_CHARS: usize = 200;
 /// Most bytes of a call's input that are looked at, where none of its fields says what it does.
 const INPUT_BYTES: usize = 2000;
 
-/// Fields of a call's input by which a person knows what it does; the first that is there is shown.
-const SAYING: [&str; 14] = [
+/// Fields of a call's input by which a person knows what it does; the first that is there and not blank is shown.
+const TELLING: [&str; 16] = [
     "command",
     "cmd",
     "file_path",
     "filePath",
-    "path",
+    "notebook_path",
     "absolute_path",
+    "path",
     "dir_path",
     "url",
     "query",
@@ -33,10 +29,11 @@ const SAYING: [&str; 14] = [
     "prompt",
     "skill",
     "name",
+    "id",
 ];
 
 /// Adds a text for the transcript, unless it is blank.
-pub(in crate::adapters) fn push_text(role: &str, text: &str, facts: &mut Vec<Fact>) {
+pub(super) fn push_text(role: &str, text: &str, facts: &mut Vec<Fact>) {
     if text.trim().is_empty() {
         return;
     }
@@ -46,29 +43,29 @@ pub(in crate::adapters) fn push_text(role: &str, text: &str, facts: &mut Vec<Fac
 }
 
 /// Returns the id of a session, if it is one.
-pub(in crate::adapters) fn session(id: Option<String>) -> Option<Fact> {
+pub(super) fn session(id: Option<String>) -> Option<Fact> {
     id.map(|id| one_line(&id, NAME_CHARS)).filter(|id| !id.is_empty()).map(Fact::Session)
 }
 
 /// Returns what a call does, on one line: the field of its input that a person would look at, else the input as it is.
-pub(in crate::adapters) fn summary(input: Option<&RawValue>) -> String {
+pub(super) fn summary(input: Option<&RawValue>) -> String {
     let Some(input) = input else { return String::new() };
     if let Some(text) = json::text(input) {
-        return one_line(&text, CALL_CHARS);
+        return one_line(&text, STEP_CHARS);
     }
-    if let Some(mut fields) = Fields::parse(input.get().as_bytes(), &SAYING) {
-        let said = SAYING.iter().find_map(|name| fields.text(name));
-        if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
-            return one_line(&said, CALL_CHARS);
-        }
+    let telling = Fields::parse(input.get().as_bytes(), &TELLING).and_then(|mut fields| {
+        TELLING.iter().find_map(|name| fields.text(name).filter(|text| !text.trim().is_empty()))
+    });
+    if let Some(telling) = telling {
+        return one_line(&telling, STEP_CHARS);
     }
     let raw = input.get();
     let end = raw.floor_char_boundary(INPUT_BYTES);
     let shown = raw.get(..end).unwrap_or_default();
-    if matches!(shown, "{}" | "null") { String::new() } else { one_line(shown, CALL_CHARS) }
+    if matches!(shown, "{}" | "null") { String::new() } else { one_line(shown, STEP_CHARS) }
 }
 
 /// Returns a text, or the JSON of what is none.
-pub(in crate::adapters) fn text_of(raw: &RawValue) -> String {
+pub(super) fn text_of(raw: &RawValue) -> String {
     json::text(raw).unwrap_or_else(|| raw.get().to_owned())
 }
