@@ -18,9 +18,19 @@ pub(super) struct Screen {
     /// Times of the newest change.
     changed: Instant,
     bytes: u64,
+    /// What came since nobody looks; `None` while somebody does.
+    unseen: Option<Vec<u8>>,
 }
 
 impl Screen {
+    fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        match &mut self.unseen {
+            Some(unseen) => unseen.extend_from_slice(bytes),
+            None => self.parser.process(bytes),
+        }
+    }
+
     pub(super) fn text(&self) -> String {
         self.parser.screen().contents()
     }
@@ -58,6 +68,7 @@ impl Terminal {
                 parser: vt100::Parser::new(cells(rows), cells(columns), 0),
                 changed: Instant::now(),
                 bytes: 0,
+                unseen: None,
             }),
             Condvar::new(),
         ));
@@ -72,9 +83,8 @@ impl Terminal {
             while let Ok(count @ 1..) = reader.read(&mut buffer) {
                 let now = Instant::now();
                 let mut screen = into.0.lock().unwrap_or_else(PoisonError::into_inner);
-                screen.parser.process(buffer.get(..count).unwrap_or_default());
+                screen.take(buffer.get(..count).unwrap_or_default());
                 screen.changed = now;
-                screen.bytes += count as u64;
                 drop(screen);
                 into.1.notify_all();
             }
@@ -99,6 +109,18 @@ impl Terminal {
             std::thread::sleep(Duration::from_millis(700));
             self.send("y");
         }
+    }
+
+    /// Only takes what the screen writes until `work` has ended: what a terminal needs to understand it is no cost of the
+    /// screen's.
+    pub(crate) fn unseen<T>(&self, work: impl FnOnce() -> T) -> T {
+        let lock = || self.seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lock().unseen = Some(Vec::new());
+        let done = work();
+        let mut screen = lock();
+        let unseen = screen.unseen.take().unwrap_or_default();
+        screen.parser.process(&unseen);
+        done
     }
 
     /// Bytes that were written to the terminal so far.
