@@ -549,8 +549,11 @@ fn assert_control_z_is_refused(world: &World, program: &str, args: &[&str]) {
     terminal.send("\x1b");
     terminal.wait_for("i new task");
     let agents = || world.processes().into_iter().filter(|one| one.mark.is_some()).count();
-    let before = agents();
-    assert!(before > 0, "{:#?}", world.processes());
+    // It is said to run once its shim has seen it begin, which is before it is another program.
+    let before = wait_until("the agent runs", GENEROUS, || match agents() {
+        0 => Err(format!("{:#?}", world.processes())),
+        running => Ok(running),
+    });
     terminal.send("\x1a");
     terminal.wait_for("no shell to go back to");
     assert!(terminal.is_taken(), "{}", terminal.screen());
