@@ -7,7 +7,7 @@ use super::agent::StopReason;
 use super::event::{ProcessEnd, Tails, TreeEnd};
 use super::fact::AgentResult;
 use super::outcome::{End, ExitReason, Outcome};
-use super::task::KindTraits;
+use super::task::Task;
 
 /// An error text in a row is one line of at most this many characters.
 const ERROR_CHARS: usize = 400;
@@ -18,7 +18,7 @@ pub(super) fn judge(
     tree: &TreeEnd,
     result: Option<&AgentResult>,
     tails: &Tails,
-    traits: KindTraits,
+    task: &Task,
 ) -> End {
     let (outcome, reason, error) = match (stop, &tree.end) {
         (_, ProcessEnd::NotStarted(why)) => (Outcome::Failed, ExitReason::Spawn, why.clone()),
@@ -40,7 +40,7 @@ pub(super) fn judge(
         (None, ProcessEnd::Signal(name)) => {
             (Outcome::Failed, ExitReason::Signal, by_signal(name, tails))
         }
-        (None, ProcessEnd::Code(code)) => by_word(*code, result, tails, traits),
+        (None, ProcessEnd::Code(code)) => by_word(*code, result, tails, task),
     };
     End {
         outcome,
@@ -107,7 +107,7 @@ fn by_word(
     code: i32,
     result: Option<&AgentResult>,
     tails: &Tails,
-    traits: KindTraits,
+    task: &Task,
 ) -> (Outcome, ExitReason, String) {
     let error = result.map_or("", |result| result.error.trim());
     let unfinished = result.is_some_and(|result| result.completed == Some(false));
@@ -124,10 +124,11 @@ fn by_word(
             .flatten()
             .find(|text| !text.trim().is_empty())
             .map_or_else(|| format!("exit code {code}"), str::to_owned);
-        return (Outcome::Failed, told(ExitReason::Error), text);
+        let reason = told(ExitReason::Error);
+        return (by_own_limit(reason, task).unwrap_or(Outcome::Failed), reason, text);
     }
     let answer = result.and_then(|result| result.answer.as_deref()).unwrap_or_default().trim();
-    if traits.must_answer && (answer.is_empty() || answer == "(empty)") {
+    if task.traits.must_answer && (answer.is_empty() || answer == "(empty)") {
         let text = "it ended without an answer (no output)";
         return (Outcome::Failed, ExitReason::NoOutput, text.to_owned());
     }
@@ -136,6 +137,13 @@ fn by_word(
         matches!(reason, ExitReason::MaxSteps | ExitReason::MaxTokens | ExitReason::Budget)
     });
     (Outcome::Done, limit.unwrap_or(ExitReason::Completed), String::new())
+}
+
+/// Returns the outcome of an agent that did not get to its end because of a limit that its task set and that its program
+/// kept to by itself: the same as when Fleet stops it for that. No other limit has an outcome of its own.
+fn by_own_limit(reason: ExitReason, task: &Task) -> Option<Outcome> {
+    let is_over_budget = reason == ExitReason::Budget && task.budget.is_some();
+    is_over_budget.then_some(Outcome::OverBudget)
 }
 
 fn by_signal(name: &str, tails: &Tails) -> String {

@@ -183,7 +183,7 @@ impl Fleet {
             tree,
             agent.work.result.as_ref(),
             &tails,
-            agent.task.traits,
+            &agent.task,
         );
         if end.outcome == Outcome::Timeout && end.error.is_empty() {
             end.error = judge::timeout_words(agent.task.timeout);

@@ -24,7 +24,7 @@ pub enum Outcome {
     Interrupted,
     /// No progress past the threshold and the grace.
     Stalled,
-    /// Stopped because it went past its budget.
+    /// Stopped because it went past its budget, by Fleet or by its own program.
     OverBudget,
     /// Its shim died without a record.
     Lost,

@@ -148,7 +148,8 @@ fn a_dear_agent_with_a_budget_leads_to_the_cap_question() {
     // ygg looks at its budget before each turn, so two turns of a quarter go past 0.40 and no third begins.
     assert_eq!(results.json()["kpis"]["cost"].as_f64(), Some(0.5), "{results:#?}");
     assert_eq!(results.column("status")[1], "dropped", "{results:#?}");
-    assert_ne!(results.column("status")[0], "done", "{results:#?}");
+    assert_eq!(results.column("status")[0], "over_budget", "{results:#?}");
+    assert_eq!(results.column("exit_reason")[0], "budget", "{results:#?}");
     ygg.world.assert_nothing_runs();
 }
 

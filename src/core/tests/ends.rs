@@ -258,6 +258,38 @@ fn a_limit_is_told_apart_from_a_crash_and_marked_truncated() {
 }
 
 #[test]
+fn an_agent_that_keeps_to_the_budget_of_its_task_by_itself_is_over_budget() {
+    let says = |reason| AgentResult { reason: Some(reason), ..says(Some(false), "used up") };
+    let mut task = free("t");
+    let (_, end) = ended(
+        task.clone(),
+        Some(says(ExitReason::Budget)),
+        tree(ProcessEnd::Code(1)),
+        tails("", ""),
+    );
+    let plain = (Outcome::Failed, Some(ExitReason::Budget));
+    assert_eq!((end.outcome, end.reason), plain, "nobody gave it a budget");
+    task.budget = Some(cents(900));
+    for code in [0, 1] {
+        let code = ProcessEnd::Code(code);
+        let (_, end) =
+            ended(task.clone(), Some(says(ExitReason::Budget)), tree(code), tails("", ""));
+        assert_eq!((end.outcome, end.reason), (Outcome::OverBudget, Some(ExitReason::Budget)));
+        assert_eq!(end.error, "used up");
+    }
+    // It has a budget, and another limit ended it.
+    for reason in [ExitReason::MaxSteps, ExitReason::MaxTokens, ExitReason::Quota] {
+        let (_, end) =
+            ended(task.clone(), Some(says(reason)), tree(ProcessEnd::Code(1)), tails("", ""));
+        assert_eq!((end.outcome, end.reason), (Outcome::Failed, Some(reason)));
+    }
+    // What it has done within its budget was enough, by its own word.
+    let enough = AgentResult { completed: Some(true), ..says(ExitReason::Budget) };
+    let (_, end) = ended(task, Some(enough), tree(ProcessEnd::Code(0)), tails("", ""));
+    assert_eq!((end.outcome, end.reason), (Outcome::Done, Some(ExitReason::Budget)));
+}
+
+#[test]
 fn calls_with_ids_end_by_them_whatever_the_order() {
     let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
     story.does(Event::Started(A1));

@@ -9,7 +9,7 @@ use loki_fleet::core::ExitReason::{
     Auth, Budget, Completed, Context, Error, MaxSteps, MaxTokens, Network, NoOutput, RateLimit,
     Refused, Server, Signal,
 };
-use loki_fleet::core::Outcome::{Done, Failed};
+use loki_fleet::core::Outcome::{Done, Failed, OverBudget};
 use loki_fleet::core::{Fact, ProcessEnd, StepState};
 
 use super::Cost::{Estimated, Told, Unknown};
@@ -31,7 +31,7 @@ const TABLE: &[Expected] = &[
     row("badflag", Failed, Error, NOTHING, Unknown),
     row("badmodel", Failed, Error, NOTHING, Told("0.00")),
     row("badtool", Done, Completed, [2500, 0, 0, 57], Told("0.008355")),
-    row("cap-text", Failed, Budget, [500, 0, 0, 8], Told("0.00162")),
+    row("cap-text", OverBudget, Budget, [500, 0, 0, 8], Told("0.00162")),
     row("continue", Done, Completed, DEFAULT_ANSWER, Told("0.00468")),
     row("denied", Done, Completed, WRITE, Told("0.006825")),
     // The scenario cuts each stream after its beginning; how much of that is billed only the program's own total says.
@@ -53,7 +53,7 @@ const TABLE: &[Expected] = &[
     row("happy-text", Failed, NoOutput, NOTHING, Unknown),
     row("huge", Done, Completed, [10_200, 0, 0, 57], Told("0.031455")),
     row("interrupt", Done, Completed, [2500, 0, 0, 57], Told("0.008355")),
-    row("max-budget", Failed, Budget, [60_000, 0, 0, 3000], Told("0.225")),
+    row("max-budget", OverBudget, Budget, [60_000, 0, 0, 3000], Told("0.225")),
     row("max-turns", Failed, MaxSteps, [40_000, 0, 0, 2000], Told("0.15")),
     row("model-mock-model", Done, Completed, [500, 0, 0, 8], Unknown),
     // claude-sonnet-5-5: 2 and 10 dollars.
@@ -81,7 +81,7 @@ const TABLE: &[Expected] = &[
     row("refused", Failed, Network, NOTHING, Told("0.00")),
     row("resume", Done, Completed, DEFAULT_ANSWER, Told("0.00468")),
     row("resume-bad", Failed, Error, NOTHING, Told("0.00")),
-    row("resume-cap-loop", Failed, Budget, [40_000, 0, 0, 2000], Told("0.15")),
+    row("resume-cap-loop", OverBudget, Budget, [40_000, 0, 0, 2000], Told("0.15")),
     row("resume-othercwd", Done, Completed, DEFAULT_ANSWER, Told("0.00468")),
     row("retries0", Failed, Server, NOTHING, Told("0.00")),
     row("sid", Done, Completed, DEFAULT, Told("0.009645")),
@@ -108,7 +108,7 @@ const OLDER: &[Expected] = &[
     row("err529", Failed, Server, NOTHING, Told("0.00")),
     row("happy", Done, Completed, DEFAULT, Told("0.009645")),
     row("happy-partial", Done, Completed, DEFAULT, Told("0.009645")),
-    row("max-budget", Failed, Budget, [60_000, 0, 0, 3000], Told("0.225")),
+    row("max-budget", OverBudget, Budget, [60_000, 0, 0, 3000], Told("0.225")),
     row("max-turns", Failed, MaxSteps, [40_000, 0, 0, 2000], Told("0.15")),
     row("resume-othercwd", Failed, Error, NOTHING, Told("0.00")),
     row("sid", Done, Completed, DEFAULT, Told("0.009645")),

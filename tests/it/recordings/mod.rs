@@ -27,6 +27,8 @@ use tempfile::TempDir;
 
 /// The one agent of a replayed fleet.
 const AGENT: AgentId = AgentId(1);
+/// Budget of a recorded run that had one: so much that only the program itself can have stopped for it.
+const BUDGET: NanoUsd = NanoUsd::from_dollars(1_000);
 
 /// One recorded run.
 #[derive(Debug)]
@@ -177,7 +179,8 @@ pub(super) fn replay(kind: &str, recording: &Recording) -> Seen {
         left = scanner.turn(u64::MAX, &mut buffer, &mut facts);
     }
     let tails = scanner.finish(code(&recording.end), &mut facts);
-    judge(kind, facts, tails, &recording.end)
+    let has_budget = recording.argv.iter().any(|argument| argument == "--max-budget-usd");
+    judge(kind, facts, tails, &recording.end, has_budget.then_some(BUDGET))
 }
 
 /// Reads these lines as an agent's whole output. `err` is its standard error.
@@ -189,7 +192,7 @@ pub(super) fn replay_lines(kind: &str, lines: &[&[u8]], err: &[u8], end: &Proces
     }
     reader.ended(Ended { err, report: b"", code: code(end) }, &mut facts);
     let err_line = String::from_utf8_lossy(err).lines().next_back().map(str::to_owned);
-    judge(kind, facts, Tails { err_line, ..Tails::default() }, end)
+    judge(kind, facts, Tails { err_line, ..Tails::default() }, end, None)
 }
 
 const fn code(end: &ProcessEnd) -> Option<i32> {
@@ -200,10 +203,17 @@ const fn code(end: &ProcessEnd) -> Option<i32> {
 }
 
 /// Lets a fleet of one agent take the facts, and returns its row after the end.
-fn judge(kind: &str, facts: Vec<Fact>, tails: Tails, end: &ProcessEnd) -> Seen {
+fn judge(
+    kind: &str,
+    facts: Vec<Fact>,
+    tails: Tails,
+    end: &ProcessEnd,
+    budget: Option<NanoUsd>,
+) -> Seen {
     let kind = AgentKind(kind.to_owned());
     let traits = adapter(&kind).unwrap().traits();
-    let task = Task::new("task", kind, traits, PathBuf::from("/home/user/project"));
+    let mut task = Task::new("task", kind, traits, PathBuf::from("/home/user/project"));
+    task.budget = budget;
     let at = Moment(1_000);
     let (mut fleet, _) = Fleet::new(FleetId("rec".to_owned()), FleetOptions::default(), at);
     let submission = Submission { id: BatchId::from_bits(1), tasks: vec![task], origin: None };
@@ -346,8 +356,8 @@ pub(super) fn recover(kind: &str, program: &str) {
                 second.line(line, &mut facts);
             }
             second.ended(Ended { err: &err, report: b"", code: code(&recording.end) }, &mut facts);
-            let again =
-                judge(kind, facts, whole.row.end.as_ref().unwrap().tails.clone(), &recording.end);
+            let tails = whole.row.end.as_ref().unwrap().tails.clone();
+            let again = judge(kind, facts, tails, &recording.end, None);
             let told = |seen: &Seen| {
                 let Row { steps, denied, files_changed, session, model, .. } = seen.row.clone();
                 let money = (seen.tokens(), seen.cost());
