@@ -28,6 +28,9 @@ const EDITING: Editing = Editing {
 /// All that a task may use that may not write; its shell can write whatever its mode is, so it is not among them.
 const READING_TOOLS: [&str; 3] = ["Read", "Glob", "Grep"];
 
+/// Its tool that runs commands. Which of them it may run can be said after `--`, as in `--allowedTools=Bash(git *)`.
+const SHELL: &str = "Bash";
+
 /// What the web needs.
 const WEB_TOOLS: [&str; 2] = ["WebFetch", "WebSearch"];
 
@@ -133,7 +136,12 @@ fn permissions(task: &Task) -> Vec<String> {
         arguments.push("--strict-mcp-config".to_owned());
     } else {
         arguments.extend(["--permission-mode", "acceptEdits"].map(str::to_owned));
-        allowed.extend(task.allow_shell.then_some("Bash"));
+        if task.allow_shell {
+            allowed.push(SHELL);
+        } else if !task.extra.iter().any(|argument| argument.contains(SHELL)) {
+            // Not only left unallowed: this mode lets commands through that do nothing but edit, such as `mkdir`.
+            arguments.push(format!("--disallowedTools={SHELL}"));
+        }
     }
     allowed.extend(web);
     if !allowed.is_empty() {

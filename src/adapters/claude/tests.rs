@@ -101,10 +101,14 @@ fn a_follow_up_goes_on_in_the_session_with_the_same_permissions() {
 #[test]
 fn what_a_task_may_do_is_claudes_own_permissions() {
     let edits = ["--permission-mode", "acceptEdits"];
-    assert_eq!(arguments(&task("t")), edits);
+    // Its mode for edits lets commands through that do nothing but edit: so no command at all is to be had.
+    let [mode, value] = edits;
+    assert_eq!(arguments(&task("t")), [mode, value, "--disallowedTools=Bash"]);
+    let some = Task { extra: vec!["--allowedTools=Bash(git *)".to_owned()], ..task("t") };
+    assert_eq!(arguments(&some), [mode, value, "--allowedTools=Bash(git *)"], "the owner chose");
     let all = Task { allow_shell: true, allow_web: true, ..task("t") };
     let tools = "--allowedTools=Bash,WebFetch,WebSearch";
-    assert_eq!(arguments(&all), [edits[0], edits[1], tools]);
+    assert_eq!(arguments(&all), [mode, value, tools]);
     let read = Task { read_only: true, ..task("t") };
     assert_eq!(arguments(&read), ["--tools=Read,Glob,Grep", "--strict-mcp-config"]);
     let look_up = Task { allow_web: true, ..read.clone() };
@@ -126,7 +130,7 @@ fn limits_and_the_model_are_handed_over_and_what_is_passed_on_comes_last() {
     };
     let expected =
         ["--model", "sonnet", "--max-turns", "7", "--max-budget-usd", "0.25", "--add-dir", "/x"];
-    assert_eq!(arguments(&given)[2..], expected);
+    assert_eq!(arguments(&given)[3..], expected);
 }
 
 #[test]
