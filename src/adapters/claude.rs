@@ -118,6 +118,16 @@ impl Adapter for Claude {
         Some(message.to_string())
     }
 
+    fn interrupt(&self) -> Option<String> {
+        let request = serde_json::json!({
+            "type": "control_request",
+            // It is given back in an answer that tells nothing: what comes of it is the end of the turn.
+            "request_id": "fleet",
+            "request": { "subtype": "interrupt" },
+        });
+        Some(request.to_string())
+    }
+
     fn resumes(&self) -> bool {
         true
     }

@@ -78,6 +78,12 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Returns the line that ends the program's turn while it runs and leaves it waiting for a message, without its end;
+    /// `None` if there is none.
+    fn interrupt(&self) -> Option<String> {
+        None
+    }
+
     /// Says whether a new agent can go on in the session of one that has ended, so that [`Adapter::invocation`] knows
     /// what [`Task::continues`] means.
     fn resumes(&self) -> bool {
@@ -262,7 +268,11 @@ pub(crate) fn talk(task: &Task) -> Talk {
 }
 
 fn talk_of(adapter: &dyn Adapter) -> Talk {
-    Talk { messages: adapter.message("").is_some(), resumes: adapter.resumes() }
+    Talk {
+        messages: adapter.message("").is_some(),
+        interrupts: adapter.interrupt().is_some(),
+        resumes: adapter.resumes(),
+    }
 }
 
 /// Says which text of the agent of a task is shown first.

@@ -308,6 +308,7 @@ fn what_can_be_said_beyond_a_task_is_known_of_every_kind_and_of_no_other_command
         known_kinds().filter(|kind| is(&talks[&AgentKind((*kind).to_owned())])).collect()
     };
     assert_eq!(named(&|talk| talk.messages), ["claude"]);
+    assert_eq!(named(&|talk| talk.interrupts), ["claude"]);
     let going_on = ["claude", "codex", "opencode", "gemini", "qwen", "copilot"];
     assert_eq!(named(&|talk| talk.resumes), going_on);
     let given = Task { command: Some(vec!["claude".to_owned()]), ..task("claude", "t") };

@@ -69,9 +69,11 @@ const STEER_EXAMPLES: &str = "\
 Examples:
   fleet steer 7 'also update the changelog'
   git diff | fleet steer 7 -
+  fleet steer --interrupt 7 'no, leave the tests alone'
 
 An agent that runs is told now, if its kind takes messages (claude does). One that has ended is gone on
-with by a new agent in the same session, with the same options, if its kind can.";
+with by a new agent in the same session, with the same options, if its kind can. An interrupt ends what
+the agent does right now, a tool included, and keeps the agent.";
 
 const RESULTS_EXAMPLES: &str = "\
 Examples:
@@ -224,11 +226,14 @@ pub struct StopArguments {
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = STEER_EXAMPLES)]
 pub struct SteerArguments {
+    /// End its turn first; it goes on with the text, or waits until it is told something.
+    #[arg(long)]
+    pub interrupt: bool,
     /// Which agent, such as 7.
     #[arg(value_name = "AGENT")]
     pub agent: String,
     /// What it is to know; - is standard input.
-    #[arg(value_name = "TEXT", required = true)]
+    #[arg(value_name = "TEXT", required_unless_present = "interrupt")]
     pub text: Vec<String>,
 }
 

@@ -142,7 +142,11 @@ pub fn after_reply(answer: Answer, reply: &Reply) -> (String, bool) {
     match reply {
         Reply::Refused(refusal) => (one_line(&refusal.0), false),
         Reply::AlreadyAnswered(how) => (format!("already answered: {}", one_line(how)), true),
-        Reply::Done(_) | Reply::Told(_) | Reply::Queued(..) | Reply::AlreadyEnded(_) => (
+        Reply::Done(_)
+        | Reply::Told(_)
+        | Reply::TurnInterrupted(_)
+        | Reply::Queued(..)
+        | Reply::AlreadyEnded(_) => (
             match answer {
                 Answer::Raise(cap) => format!("raised to {}", exact(cap)),
                 Answer::Drop => "the queue is dropped".to_owned(),

@@ -38,10 +38,16 @@ pub(super) fn steer(
             to_type("steer 7 'also update the changelog'")
         )));
     };
-    let batch = BatchId::from_bits(fastrand::u32(..));
-    let (reply, hold) = ask(&state, &inspection.dir, Command::Steer(id, text, batch))?;
+    let command = if arguments.interrupt {
+        Command::InterruptTurn(id, text)
+    } else {
+        let batch = BatchId::from_bits(fastrand::u32(..));
+        Command::Steer(id, text.unwrap_or_default(), batch)
+    };
+    let is_told = matches!(&command, Command::InterruptTurn(_, Some(_)));
+    let (reply, hold) = ask(&state, &inspection.dir, command)?;
     let fleet = inspection.dir.id();
-    let said = said(id, &reply, fleet, hold.as_ref()).map_err(Failure::input)?;
+    let said = said(id, is_told, &reply, fleet, hold.as_ref()).map_err(Failure::input)?;
     if global.json {
         print(&json(id, &reply, fleet).to_string(), true)?;
     } else {
@@ -50,27 +56,35 @@ pub(super) fn steer(
     Ok(DONE)
 }
 
-/// Returns the message: the words with blanks between them; `-` alone is standard input.
-fn text(words: &[String]) -> Result<String, Failure> {
+/// Returns the message: the words with blanks between them; `-` alone is standard input. `None` without any words.
+fn text(words: &[String]) -> Result<Option<String>, Failure> {
     if words != ["-"] {
-        return Ok(words.join(" "));
+        return Ok((!words.is_empty()).then(|| words.join(" ")));
     }
     let mut text = String::new();
     let read = io::stdin().lock().take(STDIN_BYTES).read_to_string(&mut text);
     read.map_err(|error| Failure::input(format!("standard input could not be read: {error}")))?;
     text.truncate(text.trim_end().len());
-    Ok(text)
+    Ok(Some(text))
 }
 
-/// Returns what came of it, for people; an error is the refusal.
+/// Returns what came of it, for people; an error is the refusal. `is_told`: an interrupt came with a message.
 fn said(
     id: AgentId,
+    is_told: bool,
     reply: &Reply,
     fleet: &FleetId,
     hold: Option<&Hold>,
 ) -> Result<String, String> {
     match reply {
         Reply::Told(_) => Ok(format!("{id} is told: it takes that up in its current turn")),
+        Reply::TurnInterrupted(_) if is_told => {
+            Ok(format!("{id} is interrupted and told: it goes on with that"))
+        }
+        Reply::TurnInterrupted(_) => Ok(format!(
+            "{id} is interrupted: it waits until it is told something ({}) or is stopped",
+            to_type(format_args!("steer {} 'TEXT'", id.0))
+        )),
         Reply::Queued(_, new) => {
             let new = new.first().map(ToString::to_string).unwrap_or_default();
             let held = hold.map(|_| {
@@ -95,6 +109,9 @@ fn json(id: AgentId, reply: &Reply, fleet: &FleetId) -> serde_json::Value {
             "fleet": fleet, "status": "queued", "agent": new.first(), "continues": id,
             "delegation_id": batch,
         }),
+        Reply::TurnInterrupted(_) => {
+            serde_json::json!({ "fleet": fleet, "status": "interrupted", "agent": id })
+        }
         Reply::Told(_)
         | Reply::Refused(_)
         | Reply::Done(_)
@@ -113,15 +130,21 @@ mod tests {
     fn what_came_of_a_message_is_said_and_a_refusal_is_an_error() {
         let fleet = FleetId("k3f".to_owned());
         let id = AgentId(7);
-        let told = said(id, &Reply::Told(id), &fleet, None).unwrap();
+        let said = |reply: &Reply, hold: Option<&Hold>| said(id, false, reply, &fleet, hold);
+        let told = said(&Reply::Told(id), None).unwrap();
         assert_eq!(told, "#7 is told: it takes that up in its current turn");
         let queued = Reply::Queued(BatchId::from_bits(1), vec![AgentId(8)]);
-        let goes_on = said(id, &queued, &fleet, None).unwrap();
+        let goes_on = said(&queued, None).unwrap();
         assert_eq!(goes_on, "#7 has ended: #8 goes on in its session");
-        let held = said(id, &queued, &fleet, Some(&Hold::Owner)).unwrap();
+        let held = said(&queued, Some(&Hold::Owner)).unwrap();
         assert!(held.contains("held") && held.contains("resume k3f"), "{held}");
         let refused = Reply::Refused(crate::core::Refusal("no\u{1b}[2J".to_owned()));
-        assert!(!said(id, &refused, &fleet, None).unwrap_err().contains('\u{1b}'));
+        assert!(!said(&refused, None).unwrap_err().contains('\u{1b}'));
+        let cut = Reply::TurnInterrupted(id);
+        assert!(said(&cut, None).unwrap().contains("#7 is interrupted: it waits"), "{cut:?}");
+        let goes_on = super::said(id, true, &cut, &fleet, None).unwrap();
+        assert_eq!(goes_on, "#7 is interrupted and told: it goes on with that");
+        assert_eq!(json(id, &cut, &fleet)["status"], "interrupted");
         let json = json(id, &queued, &fleet);
         assert_eq!((&json["agent"], &json["continues"]), (&8.into(), &7.into()));
     }
@@ -129,6 +152,7 @@ mod tests {
     #[test]
     fn words_are_one_message() {
         let words = ["also", "update", "the changelog"].map(str::to_owned);
-        assert_eq!(text(&words).unwrap(), "also update the changelog");
+        assert_eq!(text(&words).unwrap().as_deref(), Some("also update the changelog"));
+        assert_eq!(text(&[]).unwrap(), None);
     }
 }

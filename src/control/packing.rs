@@ -71,6 +71,7 @@ fn tasks_of(command: &mut Command) -> &mut [Task] {
         | Command::Move(..)
         | Command::Retry(..)
         | Command::Steer(..)
+        | Command::InterruptTurn(..)
         | Command::Hold
         | Command::Release
         | Command::SetCap(_)

@@ -66,6 +66,8 @@ pub enum Command {
     /// Tell an agent more: now if it runs and its kind takes messages; after its end as a task of a batch of this name,
     /// whose agent goes on in its session.
     Steer(AgentId, String, BatchId),
+    /// End the turn of an agent that runs, and keep the agent: it goes on with this message, or waits for one.
+    InterruptTurn(AgentId, Option<String>),
     /// Let nothing leave the queue.
     Hold,
     /// Let the queue go on, kinds that are held included.
@@ -95,6 +97,8 @@ pub enum Reply {
     Done(u32),
     /// The agent was told: it takes the message up within its current turn.
     Told(AgentId),
+    /// The agent's turn is told to end: it goes on with the message that it was told with it, or waits for one.
+    TurnInterrupted(AgentId),
     /// Nothing had to be done: those named have already ended.
     AlreadyEnded(Vec<AgentId>),
     /// The question had been answered before; how.

@@ -28,6 +28,9 @@ impl Fleet {
             Command::Steer(id, text, batch) => {
                 return self.steer(ticket, id, text, batch, effects);
             }
+            Command::InterruptTurn(id, text) => {
+                return self.interrupt_turn(ticket, id, text, effects);
+            }
             Command::Submit(submission) => self.submit(submission, effects),
             Command::Stop(ids) => self.stop_many(ids, effects),
             Command::Kill(ids) => self.kill_many(ids, effects),

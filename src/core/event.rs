@@ -72,6 +72,15 @@ pub struct Tails {
     pub unreadable: Option<String>,
 }
 
+/// What a running agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Steering {
+    /// A message, which it takes up within its turn.
+    Message(String),
+    /// The end of its turn, and what it is to go on with.
+    Interrupt(Option<String>),
+}
+
 /// Something that happened. Events that make no sense in a state change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -109,14 +118,14 @@ pub enum Event {
     Scanned(AgentId, Tails),
     /// The mesh store has so many keys.
     MeshKeys(u64),
-    /// A message was written for its agent, or why it was not: the answer to this ticket.
+    /// An agent was told something, or why it was not: the answer to this ticket.
     Told {
         /// Whom.
         id: AgentId,
         /// Of the command.
         ticket: Ticket,
-        /// The message.
-        text: String,
+        /// What it was told.
+        what: Steering,
         /// Why it was not.
         outcome: Result<(), String>,
     },
@@ -163,8 +172,8 @@ pub enum Effect {
     Spawn(AgentId),
     /// Tell the agent's tree to end.
     Stop(AgentId, Urgency),
-    /// Give the running agent this message; [`Event::Told`] says what came of it.
-    Tell(AgentId, Ticket, String),
+    /// Give this to the running agent; [`Event::Told`] says what came of it.
+    Tell(AgentId, Ticket, Steering),
     /// The agent has said its last word: close its standard input, if it is one that takes messages.
     CloseInput(AgentId),
     /// Answer a command.

@@ -74,6 +74,8 @@ pub(super) struct Agent {
     pub(super) unsaved_work: bool,
     /// Messages that it was told while it ran, oldest first.
     pub(super) told: Vec<String>,
+    /// How often its turn was told to end.
+    pub(super) interrupts: u64,
     pub(super) retry_of: Option<AgentId>,
     pub(super) retried_by: Option<AgentId>,
     /// The row as last shown; `None` when something changed since.
@@ -207,8 +209,8 @@ impl Fleet {
             Event::NeverBegan(id) => self.never_began(id, effects),
             Event::TreeGone(id, tree) => self.tree_gone(id, tree),
             Event::Scanned(id, tails) => self.scanned(id, tails, effects),
-            Event::Told { id, ticket, text, outcome } => {
-                return Some(self.told(id, ticket, text, outcome, effects));
+            Event::Told { id, ticket, what, outcome } => {
+                return Some(self.told(id, ticket, what, outcome, effects));
             }
             Event::EnvMissing(batch, names) => self.env_missing(batch, names),
             Event::SaveFailed(why) => self.not_saved = Some(why),

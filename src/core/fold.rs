@@ -32,16 +32,18 @@ impl Fleet {
             Record::Dispatched(id) => self.fold_dispatched(*id),
             Record::Requeued(id) => self.fold_requeued(*id),
             Record::Stopped(id, reason) => self.fold_stopped(*id, reason),
-            Record::Told(id, text) => {
+            Record::Told(id, text) => self.fold_told(*id, Some(text)),
+            Record::NotTold(id, text) => self.fold_not_told(*id, Some(text)),
+            Record::TurnInterrupted(id, text) => {
+                self.fold_told(*id, text.as_ref());
                 if let Some(agent) = self.agent_mut(*id) {
-                    agent.touch().told.push(text.clone());
+                    agent.interrupts = agent.interrupts.saturating_add(1);
                 }
             }
-            Record::NotTold(id, text) => {
-                if let Some(agent) = self.agent_mut(*id)
-                    && let Some(place) = agent.told.iter().rposition(|told| told == text)
-                {
-                    agent.touch().told.remove(place);
+            Record::TurnNotInterrupted(id, text) => {
+                self.fold_not_told(*id, text.as_ref());
+                if let Some(agent) = self.agent_mut(*id) {
+                    agent.interrupts = agent.interrupts.saturating_sub(1);
                 }
             }
             Record::Checkpoint(id, work) => self.fold_checkpoint(*id, work),
@@ -127,6 +129,7 @@ impl Fleet {
                 checkpoint: self.now,
                 unsaved_work: false,
                 told: Vec::new(),
+                interrupts: 0,
                 retry_of: None,
                 retried_by: None,
                 row: None,

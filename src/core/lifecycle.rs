@@ -146,6 +146,9 @@ impl Fleet {
         let before = agent.work.ledger.clone();
         let has_spoken = facts.iter().any(|fact| matches!(fact, Fact::Result(_)));
         for fact in facts {
+            if let Fact::Result(result) = &fact {
+                agent.end_turn(result, now);
+            }
             learn(&mut agent.work, fact, now);
         }
         let spent = agent.work.ledger != before;
@@ -178,13 +181,8 @@ impl Fleet {
     pub(super) fn scanned(&mut self, id: AgentId, tails: Tails, effects: &mut Vec<Effect>) {
         let Some(agent) = self.agent(id) else { return };
         let AgentState::Reading { tree, reason } = &agent.state else { return };
-        let mut end = judge::judge(
-            reason.as_ref(),
-            tree,
-            agent.work.result.as_ref(),
-            &tails,
-            &agent.task,
-        );
+        let mut end =
+            judge::judge(reason.as_ref(), tree, agent.work.result.as_ref(), &tails, &agent.task);
         if end.outcome == Outcome::Timeout && end.error.is_empty() {
             end.error = judge::timeout_words(agent.task.timeout);
         }
@@ -321,6 +319,9 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
     if goes_on {
         work.retry = None;
     }
+    if matches!(fact, Fact::Step { .. } | Fact::Usage { .. } | Fact::Piece { .. }) {
+        work.idle_since = None;
+    }
     match fact {
         Fact::Step { id, tool, text, state } => {
             let text = text.chars().take(TOOL_TEXT_CHARS).collect();
@@ -346,7 +347,12 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
         }
         Fact::Denied { .. } => work.denied = work.denied.saturating_add(1),
         Fact::Notes(notes) => work.notes = Some(notes),
-        Fact::Heard => work.heard = work.heard.saturating_add(1),
+        Fact::Heard => {
+            work.heard = work.heard.saturating_add(1);
+            work.idle_since = None;
+            // What it has said of an earlier turn is not its last word.
+            work.result = None;
+        }
         Fact::Session(session) => work.session = Some(session),
         Fact::Result(result) => work.result = Some(result),
         Fact::Unknown => work.unknown = work.unknown.saturating_add(1),

@@ -37,7 +37,7 @@ mod tests;
 pub use agent::{AgentState, StopReason};
 pub use batch::{Batch, BatchStatus};
 pub use command::{Answer, Command, Direction, Refusal, Reply, Submission};
-pub use event::{Effect, Event, Notice, ProcessEnd, Tails, TreeEnd, Urgency};
+pub use event::{Effect, Event, Notice, ProcessEnd, Steering, Tails, TreeEnd, Urgency};
 pub use fact::{AgentResult, Fact, Retry, SessionTotal, StepState, Usage};
 pub use fleet::Fleet;
 pub use id::{AgentId, BatchId, FleetId, QuestionId, Ticket};

@@ -45,6 +45,12 @@ pub struct Work {
     /// Messages that it has taken up.
     #[serde(default)]
     pub heard: u64,
+    /// Interrupts of its turns that have had their effect.
+    #[serde(default)]
+    pub interrupts: u64,
+    /// Its turn was interrupted then, and it does nothing until it is told something.
+    #[serde(default)]
+    pub idle_since: Option<Moment>,
     /// How far the account of the work is.
     #[serde(default)]
     pub transcript: TranscriptState,
@@ -138,6 +144,10 @@ pub enum Record {
     Told(AgentId, String),
     /// The agent was not told this message after all.
     NotTold(AgentId, String),
+    /// The agent's turn is told to end, and to go on with this message.
+    TurnInterrupted(AgentId, Option<String>),
+    /// The agent's turn was not told to end after all, nor was it told this message.
+    TurnNotInterrupted(AgentId, Option<String>),
     /// What the agent had shown so far.
     Checkpoint(AgentId, Box<Work>),
     /// The agent ended.

@@ -110,15 +110,7 @@ impl Fleet {
     fn phase(&self, agent: &Agent, gates: &Gates) -> Phase {
         match &agent.state {
             AgentState::Queued => Phase::Waits(self.waits(agent, gates)),
-            AgentState::Starting | AgentState::Running => match (&agent.work.retry, agent.tool()) {
-                (Some((retry, since)), _) => Phase::Retries(retry.clone(), *since),
-                (None, Some(open)) => Phase::InTool {
-                    tool: open.tool.clone(),
-                    text: open.text.clone(),
-                    since: open.since,
-                },
-                (None, None) => Phase::Works,
-            },
+            AgentState::Starting | AgentState::Running => working(agent),
             AgentState::Stopping { reason, asked } => {
                 Phase::Stopping(judge::by_stop(reason).2, *asked)
             }
@@ -213,6 +205,21 @@ impl Fleet {
         };
         BatchView { batch: batch.clone(), status }
     }
+}
+
+/// Returns what an agent does that runs.
+fn working(agent: &Agent) -> Phase {
+    if let Some((retry, since)) = &agent.work.retry {
+        return Phase::Retries(retry.clone(), *since);
+    }
+    if let Some(open) = agent.tool() {
+        return Phase::InTool {
+            tool: open.tool.clone(),
+            text: open.text.clone(),
+            since: open.since,
+        };
+    }
+    agent.idle_since().map_or(Phase::Works, Phase::Interrupted)
 }
 
 /// Returns how long an agent ran whose output is still being read.

@@ -102,6 +102,8 @@ pub enum Phase {
     },
     /// Tries something again since then that has failed.
     Retries(Retry, Moment),
+    /// Its turn was interrupted then; it does nothing until it is told something.
+    Interrupted(Moment),
     /// Told to end at that moment, for that reason (words for people).
     Stopping(String, Moment),
     /// Has ended; so many processes have not.

@@ -1,4 +1,5 @@
-//! Telling an agent more: while it runs, or after its end by a new agent that goes on in its session.
+//! Telling an agent more: while it runs, within its turn or in place of it, or after its end by a new agent that goes on
+//! in its session.
 //!
 //! What may go here: who can be told, what is recorded of it, and what can be done instead. What may not: how a message
 //! looks to a program, writing it.
@@ -8,10 +9,13 @@ use std::sync::Arc;
 
 use super::agent::AgentState;
 use super::command::{Refusal, Reply};
-use super::event::Effect;
+use super::event::{Effect, Steering};
+use super::fact::AgentResult;
 use super::fleet::{Agent, Fleet};
 use super::id::{AgentId, BatchId, Ticket};
 use super::ledger::Ledger;
+use super::moment::Moment;
+use super::outcome::ExitReason;
 use super::record::Record;
 use super::task::{AgentKind, Continues, Talk, Task};
 
@@ -50,42 +54,79 @@ impl Fleet {
         batch: BatchId,
         effects: &mut Vec<Effect>,
     ) -> Option<Reply> {
-        let refused = |why: String| Some(Reply::Refused(Refusal(why)));
         let Some(agent) = self.agent(id) else {
             return refused(format!("there is no agent {id} in this fleet"));
         };
-        if text.trim().is_empty() {
-            return refused("the message is blank: say what the agent is to know".to_owned());
+        if let Some(why) = no_message(&text) {
+            return refused(why);
         }
-        if text.len() > MESSAGE_BYTES {
+        if agent.end().is_some() {
+            return Some(self.follow_up(id, text, batch, effects));
+        }
+        if let Some(why) = why_not_now(agent, || self.why_not_told(agent)) {
+            return refused(why);
+        }
+        self.record(Record::Told(id, text.clone()), effects);
+        effects.push(Effect::Tell(id, ticket, Steering::Message(text)));
+        None
+    }
+
+    /// Ends the turn of an agent and keeps the agent. `None`: the answer comes once it is known whether it was told.
+    pub(super) fn interrupt_turn(
+        &mut self,
+        ticket: Ticket,
+        id: AgentId,
+        text: Option<String>,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Reply> {
+        let Some(agent) = self.agent(id) else {
+            return refused(format!("there is no agent {id} in this fleet"));
+        };
+        if let Some(why) = text.as_deref().and_then(no_message) {
+            return refused(why);
+        }
+        if agent.end().is_some() {
             return refused(format!(
-                "the message has {} KB and a fleet takes {}: write it into a file and name that file",
-                text.len() / 1000,
-                MESSAGE_BYTES / 1000
+                "{id} has ended, so that there is nothing to interrupt: a message alone goes on in its session, where its kind can"
             ));
         }
-        match &agent.state {
-            AgentState::Queued => refused(format!("{id} has not started: edit its task instead")),
-            AgentState::Starting => refused(
-                self.why_not_told(agent)
-                    .unwrap_or_else(|| format!("{id} is just starting: tell it in a moment")),
-            ),
-            AgentState::Running => {
-                if let Some(why) = self.why_not_told(agent) {
-                    return refused(why);
-                }
-                self.record(Record::Told(id, text.clone()), effects);
-                effects.push(Effect::Tell(id, ticket, text));
-                None
-            }
-            AgentState::Stopping { .. } | AgentState::Ending { .. } => refused(format!(
-                "{id} is ending: when it has ended, a message goes on in its session, where its kind can"
-            )),
-            AgentState::Reading { .. } => refused(format!(
-                "{id} has ended and its output is still being read: tell it in a moment"
-            )),
-            AgentState::Ended(_) => Some(self.follow_up(id, text, batch, effects)),
+        let why = why_not_now(agent, || self.why_not_interrupted(agent, text.is_some()));
+        if let Some(why) = why {
+            return refused(why);
         }
+        let has_no_turn = agent.work.idle_since.is_some();
+        let what = match text {
+            Some(text) if has_no_turn => {
+                self.record(Record::Told(id, text.clone()), effects);
+                Steering::Message(text)
+            }
+            text => {
+                self.record(Record::TurnInterrupted(id, text.clone()), effects);
+                Steering::Interrupt(text)
+            }
+        };
+        effects.push(Effect::Tell(id, ticket, what));
+        None
+    }
+
+    /// Returns why the turn of a running agent cannot be ended, and what can be done instead.
+    fn why_not_interrupted(&self, agent: &Agent, has_text: bool) -> Option<String> {
+        let (id, kind, talk) = (agent.id, &agent.task.kind, self.talk(&agent.task));
+        if !talk.interrupts {
+            let instead = match (talk.messages, talk.resumes) {
+                (true, _) => "tell it without an interrupt, or stop it",
+                (false, true) => "stop it, and what it is told then goes on in its session",
+                (false, false) => "stop it and submit its task again with what it should know",
+            };
+            return Some(format!("the turn of {kind} cannot be interrupted: {instead}"));
+        }
+        if !has_text && agent.work.idle_since.is_some() {
+            return Some(format!("the turn of {id} is interrupted: tell it what to go on with"));
+        }
+        if agent.interrupts > agent.work.interrupts {
+            return Some(format!("the turn of {id} is already being interrupted"));
+        }
+        self.why_not_told(agent)
     }
 
     /// Returns why a running agent cannot be told anything, and what can be done instead.
@@ -99,7 +140,7 @@ impl Fleet {
             };
             return Some(format!("{kind} takes no messages while it runs: {instead}"));
         }
-        if agent.work.result.is_some() {
+        if agent.is_over() {
             return Some(format!(
                 "{id} has given its answer and is about to end: send it when it has, which goes on in its session"
             ));
@@ -119,7 +160,7 @@ impl Fleet {
 
     /// Lets an agent that takes messages end once it has said its last word. What it was told before, it still takes up.
     pub(super) fn close_when_done(&self, id: AgentId, effects: &mut Vec<Effect>) {
-        let is_done = |agent: &&Agent| agent.may_run() && agent.work.result.is_some();
+        let is_done = |agent: &&Agent| agent.may_run() && agent.is_over();
         if let Some(agent) = self.agent(id).filter(is_done)
             && self.talk(&agent.task).messages
         {
@@ -127,21 +168,43 @@ impl Fleet {
         }
     }
 
-    /// A message was written for its agent, or why it was not.
+    /// An agent was told something, or why it was not.
     pub(super) fn told(
         &mut self,
         id: AgentId,
         ticket: Ticket,
-        text: String,
+        what: Steering,
         outcome: Result<(), String>,
         effects: &mut Vec<Effect>,
     ) -> Effect {
-        match outcome {
-            Ok(()) => Effect::Reply(ticket, Reply::Told(id)),
-            Err(why) => {
-                self.record(Record::NotTold(id, text), effects);
-                Effect::Reply(ticket, Reply::Refused(Refusal(format!("{id} was not told: {why}"))))
+        let reply = match (outcome, what) {
+            (Ok(()), Steering::Message(_)) => Reply::Told(id),
+            (Ok(()), Steering::Interrupt(_)) => Reply::TurnInterrupted(id),
+            (Err(why), what) => {
+                self.record(
+                    match what {
+                        Steering::Message(text) => Record::NotTold(id, text),
+                        Steering::Interrupt(text) => Record::TurnNotInterrupted(id, text),
+                    },
+                    effects,
+                );
+                Reply::Refused(Refusal(format!("{id} was not told: {why}")))
             }
+        };
+        Effect::Reply(ticket, reply)
+    }
+
+    pub(super) fn fold_told(&mut self, id: AgentId, text: Option<&String>) {
+        if let Some(agent) = self.agent_mut(id) {
+            agent.touch().told.extend(text.cloned());
+        }
+    }
+
+    pub(super) fn fold_not_told(&mut self, id: AgentId, text: Option<&String>) {
+        if let Some(agent) = self.agent_mut(id)
+            && let Some(place) = agent.told.iter().rposition(|told| Some(told) == text)
+        {
+            agent.touch().told.remove(place);
         }
     }
 
@@ -222,10 +285,70 @@ impl Agent {
         self.work.session.as_deref().or(begun_in) == Some(session)
     }
 
+    /// Takes the closing word of a turn: that of one which was interrupted as it was asked to is none of the agent, which
+    /// then does nothing.
+    pub(super) fn end_turn(&mut self, result: &AgentResult, now: Moment) {
+        let was_asked = self.interrupts > self.work.interrupts;
+        let is_cut = result.completed == Some(false) && result.reason == Some(ExitReason::Signal);
+        self.work.interrupts = self.interrupts;
+        self.work.idle_since = (was_asked && is_cut).then_some(now);
+        if self.work.idle_since.is_some() {
+            self.work.open_tools.clear();
+        }
+    }
+
+    /// Says whether it has said its last word, as far as is known.
+    const fn is_over(&self) -> bool {
+        self.work.result.is_some() && self.work.idle_since.is_none()
+    }
+
+    /// Returns since when it does nothing because its turn was interrupted and it was told nothing since.
+    pub(super) fn idle_since(&self) -> Option<Moment> {
+        self.work.idle_since.filter(|_| self.unheard().is_empty())
+    }
+
     /// Returns the messages that it was told and that it is not known to have taken up, oldest first.
     pub(super) fn unheard(&self) -> &[String] {
         let heard = usize::try_from(self.work.heard).unwrap_or(usize::MAX);
         self.told.get(heard..).unwrap_or_default()
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it is what a command with a later answer returns")]
+const fn refused(why: String) -> Option<Reply> {
+    Some(Reply::Refused(Refusal(why)))
+}
+
+/// Returns why a text is no message.
+fn no_message(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        return Some("the message is blank: say what the agent is to know".to_owned());
+    }
+    (text.len() > MESSAGE_BYTES).then(|| {
+        format!(
+            "the message has {} KB and a fleet takes {}: write it into a file and name that file",
+            text.len() / 1000,
+            MESSAGE_BYTES / 1000
+        )
+    })
+}
+
+/// Returns why an agent that has not ended cannot be told something; `why_not` says whether it could be if it ran.
+fn why_not_now(agent: &Agent, why_not: impl FnOnce() -> Option<String>) -> Option<String> {
+    let id = agent.id;
+    match &agent.state {
+        AgentState::Running => why_not(),
+        AgentState::Ended(_) => None,
+        AgentState::Queued => Some(format!("{id} has not started: edit its task instead")),
+        AgentState::Starting => {
+            why_not().or_else(|| Some(format!("{id} is just starting: tell it in a moment")))
+        }
+        AgentState::Stopping { .. } | AgentState::Ending { .. } => Some(format!(
+            "{id} is ending: when it has ended, a message goes on in its session, where its kind can"
+        )),
+        AgentState::Reading { .. } => {
+            Some(format!("{id} has ended and its output is still being read: tell it in a moment"))
+        }
     }
 }
 

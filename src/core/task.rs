@@ -36,6 +36,8 @@ pub struct KindTraits {
 pub struct Talk {
     /// They take messages while they run.
     pub messages: bool,
+    /// Their turn can be interrupted, after which they wait for a message.
+    pub interrupts: bool,
     /// A new agent can go on in the session of one that has ended.
     pub resumes: bool,
 }

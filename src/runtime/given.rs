@@ -139,6 +139,7 @@ pub(super) fn new_batch(command: &Command, known: impl Fn(&BatchId) -> bool) -> 
         | Command::Remove(_)
         | Command::Move(..)
         | Command::Edit(..)
+        | Command::InterruptTurn(..)
         | Command::Hold
         | Command::Release
         | Command::SetCap(_)

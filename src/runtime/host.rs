@@ -241,7 +241,7 @@ impl Host {
         while let Some((_, effect)) = self.waiting.pop_front_if(is_safe) {
             match effect {
                 Effect::Spawn(id) => self.spawn(id),
-                Effect::Tell(id, ticket, text) => self.tell(id, ticket, text),
+                Effect::Tell(id, ticket, what) => self.tell(id, ticket, what),
                 Effect::Reply(ticket, reply) => {
                     self.show(true);
                     if let Some(sender) = self.replies.remove(&ticket) {

@@ -132,6 +132,7 @@ impl LocalFleet {
             Reply::Queued(_, agents) => Ok(agents),
             Reply::Done(_)
             | Reply::Told(_)
+            | Reply::TurnInterrupted(_)
             | Reply::AlreadyEnded(_)
             | Reply::AlreadyAnswered(_) => Ok(Vec::new()),
             Reply::Refused(refusal) => Err(LocalFleetError::Refused(refusal)),

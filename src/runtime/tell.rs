@@ -3,29 +3,39 @@
 //! What may go here: passing messages and the end of them on. What may not: who may be told what, the FIFO itself.
 
 use super::host::{Host, Shim};
-use crate::adapters;
-use crate::core::{AgentId, Event, Ticket};
+use crate::adapters::{self, Adapter};
+use crate::core::{AgentId, Event, Steering, Ticket};
 use crate::supervise;
 
 impl Host {
-    /// Writes a message for an agent, in the form that its program takes.
-    pub(super) fn tell(&mut self, id: AgentId, ticket: Ticket, text: String) {
-        let kind = self.fleet.task(id).map(|task| task.kind.clone());
-        let line =
-            kind.as_ref().and_then(adapters::adapter).and_then(|adapter| adapter.message(&text));
-        let outcome = match line {
-            Some(line) => {
-                supervise::tell(&self.agent_dir(id), &line).map_err(|error| error.to_string())
+    /// Writes for an agent what it is told, in the form that its program takes.
+    pub(super) fn tell(&mut self, id: AgentId, ticket: Ticket, what: Steering) {
+        let adapter = self.fleet.task(id).and_then(|task| adapters::adapter_of(task));
+        let outcome = match adapter.and_then(|adapter| lines(adapter, &what)) {
+            Some(lines) => {
+                supervise::tell(&self.agent_dir(id), &lines).map_err(|error| error.to_string())
             }
             None => Err("its kind takes no messages".to_owned()),
         };
-        self.apply(Event::Told { id, ticket, text, outcome });
+        self.apply(Event::Told { id, ticket, what, outcome });
     }
 
     pub(super) fn close_input(&mut self, id: AgentId) {
         if let Some(shim) = self.shims.get_mut(&id) {
             shim.close_input = true;
             shim.send_close();
+        }
+    }
+}
+
+/// Returns what a program reads when its agent is told this: an interrupt and what follows it are given at once, so that
+/// nothing else can come between them.
+fn lines(adapter: &dyn Adapter, what: &Steering) -> Option<String> {
+    match what {
+        Steering::Message(text) => adapter.message(text),
+        Steering::Interrupt(None) => adapter.interrupt(),
+        Steering::Interrupt(Some(text)) => {
+            Some(format!("{}\n{}", adapter.interrupt()?, adapter.message(text)?))
         }
     }
 }

@@ -38,9 +38,9 @@ pub enum TellError {
     Refused(#[from] io::Error),
 }
 
-/// Gives a running agent one line, to which the end of the line is added. Never waits.
-pub fn tell(dir: &AgentDir, line: &str) -> Result<(), TellError> {
-    let bytes = line.len() + 1;
+/// Gives a running agent one line, or some that belong together, to which the end of the last line is added. Never waits.
+pub fn tell(dir: &AgentDir, lines: &str) -> Result<(), TellError> {
+    let bytes = lines.len() + 1;
     // More than that may be written in parts, between which another message could come.
     if bytes > PIPE_BUF {
         return Err(TellError::TooLong { bytes, most: PIPE_BUF });
@@ -53,7 +53,7 @@ pub fn tell(dir: &AgentDir, line: &str) -> Result<(), TellError> {
     if !fifo.metadata()?.file_type().is_fifo() {
         return Err(TellError::Closed);
     }
-    let whole = format!("{line}\n");
+    let whole = format!("{lines}\n");
     match fifo.write(whole.as_bytes()) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(TellError::Full),

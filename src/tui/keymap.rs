@@ -74,6 +74,7 @@ pub enum Action {
     Left,
     Right,
     Accept,
+    InterruptTurn,
     Raise1,
     Raise5,
     RaiseDouble,
@@ -326,7 +327,8 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Tell,       key(KeyCode::Enter),               Action::Accept,         "Enter",     "tell it",                 1),
     bind(Place::Tell,       (ALT, KeyCode::Enter),             Action::NewLine,        "Alt-Enter", "new line",                2),
     bind(Place::Tell,       control('j'),                      Action::NewLine,        "Ctrl-J",    "",                        0),
-    bind(Place::Tell,       key(KeyCode::Esc),                 Action::Close,          "Esc",       "tell it nothing",         3),
+    bind(Place::Tell,       control('x'),                      Action::InterruptTurn,  "Ctrl-X",    "interrupt its turn",      3),
+    bind(Place::Tell,       key(KeyCode::Esc),                 Action::Close,          "Esc",       "tell it nothing",         4),
     bind(Place::Tell,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 ];
 

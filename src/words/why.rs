@@ -47,7 +47,11 @@ fn plain_state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) 
         return format!("{word} · {reason}");
     }
     match &row.phase {
-        Phase::Waits(_) | Phase::Works | Phase::InTool { .. } | Phase::Retries(..) => word,
+        Phase::Waits(_)
+        | Phase::Works
+        | Phase::InTool { .. }
+        | Phase::Retries(..)
+        | Phase::Interrupted(_) => word,
         Phase::Stopping(_, asked) => format!("{word}: asked {} ago", age(now.since(*asked))),
         Phase::LeftBehind(number) => format!("{word} · {number} left behind"),
         Phase::Reading(bytes) => format!("{word} · reading {}", size(*bytes)),
@@ -65,6 +69,10 @@ pub fn reason(row: &Row, now: Moment, place: Option<usize>) -> Option<String> {
             .then(|| format!("stalled? quiet for {}", age(quiet(row, now).unwrap_or_default()))),
         Phase::InTool { .. } => in_tool(row, now).map(|doing| marked(row, &doing)),
         Phase::Retries(..) => retrying(row, now).map(|doing| marked(row, &doing)),
+        Phase::Interrupted(since) => {
+            let since = age(now.since(*since));
+            Some(marked(row, &format!("interrupted {since} ago, waits for a message")))
+        }
         Phase::Stopping(..) | Phase::LeftBehind(_) | Phase::Reading(_) | Phase::Over => None,
     }
 }
@@ -222,6 +230,10 @@ fn told(row: &Row, header: &Header, now: Moment, zone: &TimeZone) -> String {
         Phase::Retries(..) => {
             format!("{word} for {ran} · {}", retrying(row, now).unwrap_or_default())
         }
+        Phase::Interrupted(since) => format!(
+            "{word} for {ran} · its turn was interrupted {} ago, and it waits for a message",
+            age(now.since(*since))
+        ),
         Phase::Stopping(why, asked) => {
             format!("{word}: asked to end {} ago, {}", age(now.since(*asked)), head(why))
         }
@@ -281,12 +293,14 @@ pub fn held(hold: &Hold, zone: &TimeZone) -> String {
     }
 }
 
-/// Says whether an agent waits for a decision of its owner: it may have stalled, lacks a variable, or ended in a way
+/// Says whether an agent waits for a decision of its owner: it may have stalled, was interrupted, lacks a variable, or ended in a way
 /// that nobody asked for and has not been tried again.
 pub fn needs_owner(row: &Row) -> bool {
     match row.status {
         Status::Queued => matches!(row.phase, Phase::Waits(Waits::Env(_))),
-        Status::Starting | Status::Running | Status::Stopping | Status::Ending => row.stalled,
+        Status::Starting | Status::Running | Status::Stopping | Status::Ending => {
+            row.stalled || matches!(row.phase, Phase::Interrupted(_))
+        }
         Status::Ended(outcome) => match outcome {
             Outcome::Failed
             | Outcome::Timeout
@@ -389,6 +403,10 @@ mod tests {
             (live(Status::Running, tool), "running · in bash: cargo test for 42s"),
             (row(1), "running"),
             (stalled, "running · stalled? quiet for 42s"),
+            (
+                live(Status::Running, Phase::Interrupted(Moment(40_000))),
+                "running · interrupted 3s ago, waits for a message",
+            ),
             (
                 live(Status::Stopping, Phase::Stopping("x".into(), Moment(40_000))),
                 "stopping: asked 3s ago",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::harness::{GENEROUS, World, wait_until};
 
-/// Takes every line for a message, and answers from the second of them on (`WANT`); each further one waits for a file
+/// Takes every line for a message but those that interrupt its turn, and answers from the second of them on (`WANT`); each further one waits for a file
 /// `go` if there is a file `slow`. With `DEAF` it reads its task alone.
 const CLAUDE: &str = r#"#!/bin/sh
 echo "$*" >> args
@@ -17,6 +17,12 @@ answer() {
 }
 n=0
 while read -r line; do
+    case $line in
+        *control_request*)
+            printf '{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"s-1","total_cost_usd":0.005}\n'
+            printf '%s\n' "$line" >> cut
+            continue;;
+    esac
     n=$((n + 1))
     printf '%s\n' "$line" >> heard
     printf '{"type":"user","isReplay":true,"message":{"role":"user","content":"message %s"}}\n' $n
@@ -128,6 +134,46 @@ fn an_ended_agent_is_gone_on_with_in_its_session_with_its_options() {
     world.end_fleets();
 }
 
+/// The interrupt comes before the message, in one piece; the turn that it ends is not the end of the agent.
+#[test]
+fn a_turn_is_interrupted_and_the_agent_goes_on_with_what_it_is_told() {
+    let world = world(2);
+    let live = world.start(&["run", "--json", "--agent", "claude", "count the lines"]);
+    world.wait_lines("heard", 1);
+    let blank = world.fleet(&["steer", "--interrupt", "1", " "]).expect_code(2);
+    assert!(blank.stderr.contains("blank"), "{blank:#?}");
+    let said = world.fleet(&["steer", "--interrupt", "1", "the", "words"]).expect_code(0);
+    assert_eq!(said.stdout, "#1 is interrupted and told: it goes on with that\n");
+    let ran = live.end().expect_code(0);
+    let agent = &ran.json()["agents"][0];
+    assert_eq!((&agent["status"], &agent["answer"]), (&"done".into(), &"answer 2".into()));
+    assert_eq!((world.lines("cut").len(), heard(&world)[1].as_str()), (1, "the words"));
+    let late = world.fleet(&["steer", "--interrupt", "1"]).expect_code(2);
+    assert!(late.stderr.contains("nothing to interrupt"), "{late:#?}");
+}
+
+/// It waits for a message, also for another host's, and can be stopped as any agent can.
+#[test]
+fn an_interrupted_agent_waits_and_can_be_told_by_another_host_or_stopped() {
+    let world = world(2);
+    let live =
+        world.start(&["run", "--json", "-j", "2", "--agent", "claude", "count the lines", "other"]);
+    world.wait_lines("heard", 2);
+    for agent in ["1", "2"] {
+        let said = world.fleet(&["steer", "--interrupt", "--json", agent]).expect_code(0).json();
+        assert_eq!(said["status"], "interrupted");
+    }
+    world.wait_lines("cut", 2);
+    live.signal(Signal::KILL);
+    drop(live);
+    world.fleet(&["steer", "1", "go on"]).expect_code(0);
+    world.fleet(&["stop", "2"]).expect_code(0);
+    let agents = ended(&world);
+    assert_eq!((&agents[0]["status"], &agents[0]["answer"]), (&"done".into(), &"answer 2".into()));
+    assert_eq!(agents[1]["status"], "cancelled");
+    world.end_fleets();
+}
+
 #[test]
 fn what_an_agent_never_took_up_is_told_with_its_result() {
     let mut world = world(1);
@@ -174,6 +220,8 @@ fn a_kind_that_takes_no_messages_says_what_can_be_done_instead() {
     world.wait_lines("ran", 1);
     let refused = world.fleet(&["steer", "1", "hello"]).expect_code(2);
     assert!(refused.stderr.contains("sh takes no messages while it runs: stop it"), "{refused:#?}");
+    let refused = world.fleet(&["steer", "--interrupt", "1"]).expect_code(2);
+    assert!(refused.stderr.contains("sh cannot be interrupted: stop it"), "{refused:#?}");
     std::fs::write(world.file("go"), "").unwrap();
     live.end().expect_code(0);
     let refused = world.fleet(&["steer", "1", "hello"]).expect_code(2);

@@ -158,6 +158,8 @@ impl Reader {
     fn user(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
         let is_replay = fields.flag("isReplay") == Some(true);
         if is_replay && std::mem::replace(&mut self.known.has_task, true) {
+            // Another turn begins, or the same goes on: what it said before is not its last word.
+            self.has_result = false;
             facts.push(Fact::Heard);
         }
         let Some(message) = fields.raw("message") else { return };

@@ -85,6 +85,8 @@ fn every_command_survives_its_text() {
         Command::Edit(A2, Box::new(full_task())),
         Command::Retry(batch(2), vec![A1, A2]),
         Command::Steer(A1, "also\nthis".to_owned(), batch(3)),
+        Command::InterruptTurn(A1, None),
+        Command::InterruptTurn(A2, Some("go on".to_owned())),
         Command::Hold,
         Command::Release,
         Command::SetCap(None),
@@ -94,7 +96,7 @@ fn every_command_survives_its_text() {
     ];
     let moves = directions.map(|direction| Command::Move(A1, direction));
     let answers = answers().map(|answer| Command::Answer(Q1, answer));
-    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 14);
+    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 15);
 }
 
 #[test]
@@ -103,11 +105,12 @@ fn every_reply_survives_its_text() {
         Reply::Queued(batch(1), vec![A1, A2]),
         Reply::Done(u32::MAX),
         Reply::Told(A2),
+        Reply::TurnInterrupted(A2),
         Reply::AlreadyEnded(vec![A3]),
         Reply::AlreadyAnswered("raised to $12.00".to_owned()),
         Reply::Refused(Refusal("no".to_owned())),
     ];
-    assert_eq!(survive(replies), 6);
+    assert_eq!(survive(replies), 7);
 }
 
 #[test]
@@ -191,13 +194,14 @@ fn every_state_word_survives_its_text() {
         Phase::InTool { tool: "bash".to_owned(), text: "ls".to_owned(), since: Moment(5) };
     let phases = [
         Phase::Works,
+        Phase::Interrupted(Moment(3)),
         in_tool,
         Phase::Stopping("stopped by the owner".to_owned(), Moment(1)),
         Phase::LeftBehind(2),
         Phase::Reading(u64::MAX),
         Phase::Over,
     ];
-    assert_eq!(survive(phases.into_iter().chain(waits.map(Phase::Waits))), 7);
+    assert_eq!(survive(phases.into_iter().chain(waits.map(Phase::Waits))), 8);
     let holds = [
         Hold::Owner,
         Hold::Back(Moment(5)),
@@ -268,6 +272,11 @@ fn every_record_survives_as_one_line_of_the_journal() {
         Record::Retried { of: A1, id: A2 },
         Record::Dispatched(A1),
         Record::Requeued(A1),
+        Record::Told(A1, "more".to_owned()),
+        Record::NotTold(A1, "more".to_owned()),
+        Record::TurnInterrupted(A1, None),
+        Record::TurnInterrupted(A1, Some("more".to_owned())),
+        Record::TurnNotInterrupted(A1, None),
         Record::Checkpoint(A1, work.clone()),
         Record::Cap(None),
         Record::Cap(Some(cents(1))),
@@ -287,5 +296,5 @@ fn every_record_survives_as_one_line_of_the_journal() {
     records.extend(reasons.map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
     records.extend(answers().map(|answer| Record::Answered(Q1, answer)));
-    assert_eq!(survive(records), 23);
+    assert_eq!(survive(records), 27);
 }

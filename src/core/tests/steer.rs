@@ -8,7 +8,7 @@ use crate::core::*;
 /// Makes a story whose kinds can be told and gone on with as claude, codex and the rest can.
 fn story(options: FleetOptions, tasks: Vec<Task>) -> Story {
     let mut story = Story::new(options);
-    let talk = |messages, resumes| Talk { messages, resumes };
+    let talk = |messages, resumes| Talk { messages, interrupts: messages, resumes };
     let kinds = [("claude", talk(true, true)), ("codex", talk(false, true))];
     let talks: BTreeMap<_, _> =
         kinds.map(|(kind, talk)| (AgentKind(kind.to_owned()), talk)).into_iter().collect();
@@ -22,7 +22,31 @@ fn steer(id: AgentId, text: &str, number: u32) -> Event {
 }
 
 fn told(id: AgentId, text: &str, outcome: Result<(), String>) -> Event {
-    Event::Told { id, ticket: Ticket(0), text: text.to_owned(), outcome }
+    Event::Told { id, ticket: Ticket(0), what: Steering::Message(text.to_owned()), outcome }
+}
+
+/// What has to be done so that the first agent is told this.
+fn tell(text: &str) -> Effect {
+    Effect::Tell(A1, Ticket(0), Steering::Message(text.to_owned()))
+}
+
+fn interrupt(id: AgentId, text: Option<&str>) -> Event {
+    command(Command::InterruptTurn(id, text.map(str::to_owned)))
+}
+
+fn interrupted(id: AgentId, text: Option<&str>, outcome: Result<(), String>) -> Event {
+    let what = Steering::Interrupt(text.map(str::to_owned));
+    Event::Told { id, ticket: Ticket(0), what, outcome }
+}
+
+/// The closing word of a turn that was cut off.
+fn cut() -> Fact {
+    Fact::Result(AgentResult {
+        completed: Some(false),
+        reason: Some(ExitReason::Signal),
+        error: "was interrupted".to_owned(),
+        ..AgentResult::default()
+    })
 }
 
 fn codex(text: &str) -> Task {
@@ -52,7 +76,7 @@ fn a_message_is_recorded_before_it_is_told_and_answered_when_it_was() {
     story.does(Event::Started(A1));
     let effects = story.apply(steer(A1, "more", 9));
     let record = Effect::Record(Record::Told(A1, "more".to_owned()));
-    assert_eq!(effects, [record, Effect::Tell(A1, Ticket(0), "more".to_owned())]);
+    assert_eq!(effects, [record, tell("more")]);
     assert_eq!(story.asks(told(A1, "more", Ok(()))), Reply::Told(A1));
     assert_eq!((story.row(A1).told, story.row(A1).unheard), (1, vec!["more".to_owned()]));
     story.does(facts(A1, vec![Fact::Heard]));
@@ -114,7 +138,7 @@ fn an_agent_is_told_at_the_cap_and_while_the_queue_is_held() {
     story.does(costs(A1, cents(20)));
     story.does(command(Command::Hold));
     let effects = story.does(steer(A1, "more", 9));
-    assert_eq!(effects, [Effect::Tell(A1, Ticket(0), "more".to_owned())]);
+    assert_eq!(effects, [tell("more")]);
 }
 
 #[test]
@@ -207,4 +231,120 @@ fn messages_that_nobody_takes_up_are_bounded() {
         story.does(told(A1, "more", Ok(())));
     }
     assert!(refusal(&mut story, steer(A1, "more", 9)).contains("64 earlier messages"));
+}
+
+#[test]
+fn an_interrupted_turn_is_no_end_of_the_agent_and_what_it_cost_counts() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(tool(A1, StepState::Start));
+    let effects = story.apply(interrupt(A1, Some("otherwise")));
+    let text = Some("otherwise".to_owned());
+    let tell = Effect::Tell(A1, Ticket(0), Steering::Interrupt(text.clone()));
+    assert_eq!(effects, [Effect::Record(Record::TurnInterrupted(A1, text)), tell]);
+    let reply = story.asks(interrupted(A1, Some("otherwise"), Ok(())));
+    assert_eq!(reply, Reply::TurnInterrupted(A1));
+    assert!(refusal(&mut story, interrupt(A1, None)).contains("already being interrupted"));
+    story.does(costs(A1, cents(20)));
+    assert_eq!(story.does(facts(A1, vec![cut()])), [], "its input stays open");
+    assert_eq!((story.row(A1).phase, story.row(A1).unheard.len()), (Phase::Works, 1));
+    story.does(facts(A1, vec![Fact::Heard]));
+    assert_eq!(story.row(A1).status, Status::Running);
+    story.does(facts(A1, vec![Fact::TotalCost(cents(30))]));
+    assert_eq!(story.does(facts(A1, vec![answered()])), [Effect::CloseInput(A1)]);
+    story.ends(A1, 0);
+    let row = story.row(A1);
+    assert_eq!((row.status, row.cost), (Status::Ended(Outcome::Done), Some(cents(30))));
+    assert_eq!(row.answer, "done");
+}
+
+#[test]
+fn an_agent_that_was_interrupted_without_a_message_waits_for_one_also_with_another_host() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(tool(A1, StepState::Start));
+    story.does(interrupt(A1, None));
+    assert_eq!(story.asks(interrupted(A1, None, Ok(()))), Reply::TurnInterrupted(A1));
+    assert_eq!(story.does(facts(A1, vec![cut()])), []);
+    assert!(matches!(story.row(A1).phase, Phase::Interrupted(_)), "{:?}", story.row(A1).phase);
+    assert!(refusal(&mut story, interrupt(A1, None)).contains("tell it what to go on with"));
+    assert_eq!(story.does(Event::Adopted(A1, None)), [], "its input stays open");
+    // With a message there is no turn to be ended any more.
+    assert_eq!(story.does(interrupt(A1, Some("more"))), [tell("more")]);
+    story.does(told(A1, "more", Ok(())));
+    assert_eq!(story.row(A1).phase, Phase::Works);
+    story.does(facts(A1, vec![Fact::Heard]));
+    // A signal from elsewhere is no interrupt that anybody asked for.
+    assert_eq!(story.does(facts(A1, vec![cut()])), [Effect::CloseInput(A1)]);
+    story.ends(A1, 0);
+    assert_eq!(story.row(A1).status, Status::Ended(Outcome::Failed));
+}
+
+#[test]
+fn a_turn_that_ends_before_it_is_interrupted_has_ended() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(interrupt(A1, None));
+    story.does(interrupted(A1, None, Ok(())));
+    assert_eq!(story.does(facts(A1, vec![answered()])), [Effect::CloseInput(A1)]);
+    story.ends(A1, 0);
+    assert_eq!(story.row(A1).status, Status::Ended(Outcome::Done));
+}
+
+#[test]
+fn an_interrupt_that_could_not_be_written_counts_no_more() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(interrupt(A1, Some("otherwise")));
+    let outcome = Err("it is full".to_owned());
+    let why = refusal(&mut story, interrupted(A1, Some("otherwise"), outcome));
+    assert_eq!(why, "#1 was not told: it is full");
+    assert!(story.row(A1).unheard.is_empty());
+    assert!(story.restored().row(A1).unheard.is_empty());
+    story.does(facts(A1, vec![cut()]));
+    story.ends(A1, 0);
+    assert_eq!(story.row(A1).status, Status::Ended(Outcome::Failed));
+}
+
+#[test]
+fn a_turn_that_cannot_be_interrupted_says_what_can_be_done_instead() {
+    let tasks = vec![paid("one"), codex("two"), free("three"), paid("four")];
+    let mut story = story(options(3, None), tasks);
+    for id in [A1, A2, A3] {
+        story.does(Event::Started(id));
+    }
+    let mut why = |id, text| refusal(&mut story, interrupt(id, text));
+    assert!(why(A1, Some(" ")).contains("blank"));
+    let codex = why(A2, None);
+    assert!(codex.contains("codex cannot be interrupted: stop it, and what it is told"), "{codex}");
+    assert!(why(A3, None).contains("sh cannot be interrupted: stop it and submit"));
+    assert!(why(A4, None).contains("has not started"));
+    story.does(facts(A1, vec![answered()]));
+    assert!(refusal(&mut story, interrupt(A1, None)).contains("about to end"));
+    story.ends(A1, 0);
+    assert!(refusal(&mut story, interrupt(A1, None)).contains("nothing to interrupt"));
+}
+
+#[test]
+fn a_host_that_takes_over_knows_which_interrupts_have_had_their_effect() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(interrupt(A1, None));
+    story.does(interrupted(A1, None, Ok(())));
+    // Not this one yet: the next closing word is that of its turn.
+    let talks = story.fleet.talks.clone();
+    let mut before = story.restored();
+    before.fleet.set_talks(talks.clone());
+    before.does(Event::Adopted(A1, None));
+    assert_eq!(before.does(facts(A1, vec![cut()])), []);
+    assert!(matches!(before.row(A1).phase, Phase::Interrupted(_)));
+    story.does(facts(A1, vec![cut()]));
+    story.tick_after(std::time::Duration::from_secs(6));
+    let mut after = story.restored();
+    after.fleet.set_talks(talks);
+    assert_eq!(after.does(Event::Adopted(A1, None)), []);
+    assert!(matches!(after.row(A1).phase, Phase::Interrupted(_)));
+    after.does(steer(A1, "more", 9));
+    after.does(facts(A1, vec![Fact::Heard]));
+    assert_eq!(after.does(facts(A1, vec![cut()])), [Effect::CloseInput(A1)]);
 }

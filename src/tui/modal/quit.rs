@@ -206,6 +206,7 @@ fn write_stopping(writer: &mut Writer, world: &World) {
             | Phase::Works
             | Phase::InTool { .. }
             | Phase::Retries(..)
+            | Phase::Interrupted(_)
             | Phase::Over => row.status.as_str().to_owned(),
         };
         writer.line(&[

@@ -10,7 +10,8 @@ use super::Content;
 use super::entry::Entry;
 use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
-use crate::core::{AgentId, BatchId, Command, Reply, Row};
+use crate::adapters::talk;
+use crate::core::{AgentId, BatchId, Command, Phase, Reply, Row, Status};
 use crate::runtime::Gone;
 use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::{Asked, Request};
@@ -46,18 +47,28 @@ impl TellModal {
 
     fn accept(&mut self, world: &World) -> Vec<Wish> {
         let text = self.entry.text().trim().to_owned();
-        let refused = if text.is_empty() {
-            "type what it is to know".to_owned()
-        } else if !world.can_ask() {
-            format!("nobody can be asked now; {} closes this", key_name!(Tell, Close))
-        } else {
-            self.is_sent = true;
-            self.note = Some(("telling it...".to_owned(), Tone::Dim));
-            let command = Command::Steer(self.id, text, BatchId::from_bits(fastrand::u32(..)));
-            return vec![Wish::Ask(Request::Send(command, Asked::Tell(self.id)))];
-        };
-        self.note = Some((refused, Tone::Bad));
-        Vec::new()
+        if text.is_empty() {
+            self.note = Some(("type what it is to know".to_owned(), Tone::Bad));
+            return Vec::new();
+        }
+        self.send(Command::Steer(self.id, text, BatchId::from_bits(fastrand::u32(..))), world)
+    }
+
+    /// Ends the turn of the agent, which goes on with the message if one is typed.
+    fn interrupt(&mut self, world: &World) -> Vec<Wish> {
+        let text = Some(self.entry.text().trim().to_owned()).filter(|text| !text.is_empty());
+        self.send(Command::InterruptTurn(self.id, text), world)
+    }
+
+    fn send(&mut self, command: Command, world: &World) -> Vec<Wish> {
+        if !world.can_ask() {
+            let why = format!("nobody can be asked now; {} closes this", key_name!(Tell, Close));
+            self.note = Some((why, Tone::Bad));
+            return Vec::new();
+        }
+        self.is_sent = true;
+        self.note = Some(("telling it...".to_owned(), Tone::Dim));
+        vec![Wish::Ask(Request::Send(command, Asked::Tell(self.id)))]
     }
 
     fn lay_out(&mut self, world: &World) {
@@ -86,7 +97,10 @@ impl TellModal {
             caret: Some((0, caret)),
             is_tall: false,
         };
-        self.sheet.lay_out(world, WIDTH, text, Place::Tell, &[]);
+        let hidden = [(Action::InterruptTurn, None)];
+        let can_interrupt = world.row(self.id).is_some_and(|row| has_turn(row));
+        let hidden: &[_] = if can_interrupt { &[] } else { &hidden };
+        self.sheet.lay_out(world, WIDTH, text, Place::Tell, hidden);
     }
 }
 
@@ -100,7 +114,25 @@ fn what_happens(row: &Row) -> String {
         );
     }
     let waits = why::unheard(row).map(|unheard| format!(" {unheard}")).unwrap_or_default();
-    format!("It is told now and takes that up within its current turn.{waits}")
+    if matches!(row.phase, Phase::Interrupted(_)) {
+        return "Its turn was interrupted, and it waits: it goes on with what it is told."
+            .to_owned();
+    }
+    let interrupt = if has_turn(row) {
+        format!(
+            " {} ends that turn first, with a message or without.",
+            key_name!(Tell, InterruptTurn)
+        )
+    } else {
+        String::new()
+    };
+    format!("It is told now and takes that up within its current turn.{interrupt}{waits}")
+}
+
+/// Says whether there is a turn that an interrupt can end.
+fn has_turn(row: &Row) -> bool {
+    let is_idle = matches!(row.phase, Phase::Interrupted(_));
+    row.status == Status::Running && !is_idle && talk(&row.task).interrupts
 }
 
 impl Content for TellModal {
@@ -125,6 +157,7 @@ impl Content for TellModal {
             Action::Close => return vec![Wish::Close],
             _ if self.is_sent => {}
             Action::Accept => return self.accept(world),
+            Action::InterruptTurn => return self.interrupt(world),
             Action::NewLine => self.entry.insert("\n"),
             _ => {}
         }

@@ -1120,6 +1120,69 @@ fn nothing_but_ascii_is_drawn_where_nothing_else_can_be_shown() {
     }
 }
 
+/// An agent of claude whose task and messages hold what must never reach a terminal.
+fn talking(id: u32) -> Row {
+    let mut row = row(id);
+    row.task = Arc::new(Task {
+        kind: AgentKind("claude".to_owned()),
+        ..task("日本語 in the \u{1b}[31mdocs\u{202e} 👩‍👩‍👧 and more than fits on a line")
+            .as_ref()
+            .clone()
+    });
+    row
+}
+
+/// The message box of an agent that runs, of one that waits because it was interrupted, and of one that has ended.
+fn telling(columns: u16, rows: u16) -> [(&'static str, Model); 3] {
+    let mut unheard = talking(1);
+    unheard.unheard = vec!["first\u{1b}[2J this".to_owned(), "then that".to_owned()];
+    unheard.told = 3;
+    let waits = Row { phase: Phase::Interrupted(Moment(30_000)), ..talking(1) };
+    let mut over = end(talking(1), Outcome::Done, "");
+    over.session = Some("s-1".to_owned());
+    let open = |row: Row, text: &str| {
+        let mut model = model(snapshot(2, vec![row]), columns, rows);
+        model.modal = Some(Modal::tell(AgentId(1), &model.world));
+        model.drawn();
+        model.update(NOW, Message::Paste(text.to_owned()));
+        model
+    };
+    [
+        (
+            "tell",
+            open(
+                unheard,
+                "leave 日本語 alone\u{202e}\nand \u{1b}[31mthe 👩‍👩‍👧 of the whole of the team",
+            ),
+        ),
+        ("tell_interrupted", open(waits, "")),
+        ("tell_ended", open(over, "and now the tests")),
+    ]
+}
+
+#[test]
+fn an_interrupt_is_sent_with_what_is_typed_and_without_anything() {
+    for (typed, sent) in [("", None), ("go on\n ", Some("go on"))] {
+        let mut model = model(snapshot(2, vec![talking(1)]), 80, 24);
+        model.modal = Some(Modal::tell(AgentId(1), &model.world));
+        model.drawn();
+        model.update(NOW, Message::Paste(typed.to_owned()));
+        let key = KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL);
+        model.drawn();
+        let requests = model.update(NOW, Message::Key(key));
+        let command = Command::InterruptTurn(AgentId(1), sent.map(str::to_owned));
+        let asked = Asked::Tell(AgentId(1));
+        let is_sent = |request: &Request| match request {
+            Request::Send(told, to) => (told, to) == (&command, &asked),
+            _ => false,
+        };
+        assert!(requests.iter().any(is_sent), "{requests:?}");
+        model.update(NOW, Message::Replied(asked, Ok(Reply::TurnInterrupted(AgentId(1)))));
+        assert!(!is_open(&model));
+        assert_eq!(flash(&model), "the turn of #1 is interrupted");
+    }
+}
+
 /// Every modal with something to show.
 fn every_at(columns: u16, rows: u16) -> Vec<(&'static str, Model)> {
     let with = |open: &dyn Fn(&Model) -> Option<Modal>| {
@@ -1142,7 +1205,7 @@ fn every_at(columns: u16, rows: u16) -> Vec<(&'static str, Model)> {
     let mut searching = with(&|_| Some(Modal::help(Place::Agents)));
     type_in(&mut searching, "queue");
     let long = "A sentence that is long enough to be wrapped. ".repeat(20);
-    vec![
+    let others = vec![
         ("cap_question", with(&|model| Some(Modal::cap(&model.world, None)))),
         ("cap_by_hand", hand),
         ("first_cap", with(&|model| Some(Modal::first_cap("ygg", &model.world, None)))),
@@ -1159,7 +1222,8 @@ fn every_at(columns: u16, rows: u16) -> Vec<(&'static str, Model)> {
         ("help_search", searching),
         ("details", details(7, columns, rows)),
         ("results", results(columns, rows)),
-    ]
+    ];
+    others.into_iter().chain(telling(columns, rows)).collect()
 }
 
 #[test]

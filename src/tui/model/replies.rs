@@ -97,6 +97,7 @@ fn words(asked: &Asked, reply: Result<Reply, Gone>) -> (String, Tone) {
             _ => (format!("queued {}", numbers(&ids)), Tone::Good),
         },
         Ok(Reply::Told(id)) => (format!("{id} is told"), Tone::Good),
+        Ok(Reply::TurnInterrupted(id)) => (format!("the turn of {id} is interrupted"), Tone::Good),
         Ok(Reply::Done(number)) => (done(asked, number), Tone::Plain),
         Ok(Reply::AlreadyEnded(ids)) => {
             (format!("{} had already ended", numbers(&ids)), Tone::Plain)

@@ -6,6 +6,7 @@
 //! Where a program is not installed its tests say so and pass; with `FLEET_REAL_AGENTS=1` they fail then.
 
 mod failing_key;
+mod interrupting;
 mod limits;
 mod mixed_fleet;
 mod permissions;
