@@ -96,6 +96,15 @@ impl ConnectError {
 /// Connects to the host of a fleet and waits for the whole first snapshot. Must be called inside a loop, which drives
 /// the connection from then on.
 pub async fn connect(dir: &FleetDir) -> Result<Connected, ConnectError> {
+    connect_as(dir, Hello::own()).await
+}
+
+/// Does the same for a command that comes and goes: who watches the fleet, and since when nobody has, stays as it is.
+pub async fn connect_in_passing(dir: &FleetDir) -> Result<Connected, ConnectError> {
+    connect_as(dir, Hello { in_passing: true, ..Hello::own() }).await
+}
+
+async fn connect_as(dir: &FleetDir, hello: Hello) -> Result<Connected, ConnectError> {
     let (socket, path) = reach(dir).await?;
     let mut wire = Wire {
         socket,
@@ -105,7 +114,7 @@ pub async fn connect(dir: &FleetDir) -> Result<Connected, ConnectError> {
         path,
     };
     let silent = |_| ConnectError::Silent(dir.id().clone());
-    let welcome = timeout(ANSWER, wire.greet()).await.map_err(silent)??;
+    let welcome = timeout(ANSWER, wire.greet(&hello)).await.map_err(silent)??;
     let mut rebuild = Rebuild::default();
     let first = wire.first(&mut rebuild).await?;
     let (handle, end) = channel(first);
@@ -169,8 +178,8 @@ struct Wire {
 type Open = HashMap<u64, oneshot::Sender<Reply>>;
 
 impl Wire {
-    async fn greet(&mut self) -> Result<Welcome, ConnectError> {
-        self.writer.push(&Hello::own());
+    async fn greet(&mut self, hello: &Hello) -> Result<Welcome, ConnectError> {
+        self.writer.push(hello);
         // A host that has no room says so without having listened, so what matters is what it answers.
         let _ = self.writer.write_all(&self.socket).await;
         let line = self.line(GREETING_BYTES).await?;

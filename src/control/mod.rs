@@ -20,7 +20,7 @@ mod server;
 mod socket;
 
 pub use address::{socket_folder, try_socket};
-pub use client::{ConnectError, Connected, connect};
+pub use client::{ConnectError, Connected, connect, connect_in_passing};
 pub use listener::{ListenError, Listener};
 pub use protocol::Welcome;
 pub use serve::{Stay, serve};

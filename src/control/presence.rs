@@ -9,7 +9,8 @@ use crate::core::Moment;
 use crate::journal::FleetDir;
 use crate::runtime::Clock;
 
-/// The clients of a fleet that have been welcomed. Connections that only knock do not count.
+/// The clients of a fleet that have been welcomed. Connections that only knock do not count, nor do commands that come and
+/// go.
 #[derive(Debug, Clone)]
 pub(super) struct Presence {
     dir: FleetDir,

@@ -31,6 +31,9 @@ pub(super) struct Hello {
     pub(super) fleet_control: u32,
     /// Version of the program.
     pub(super) version: String,
+    /// It is a command that comes and goes: nobody watches the fleet because of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) in_passing: bool,
 }
 
 /// First line of a server: exactly one of `welcome` and `refused` is there.
@@ -205,7 +208,7 @@ fn is_false(value: &bool) -> bool {
 impl Hello {
     /// Returns what this program says.
     pub(super) fn own() -> Self {
-        Self { fleet_control: PROTOCOL, version: own_version() }
+        Self { fleet_control: PROTOCOL, version: own_version(), in_passing: false }
     }
 
     /// Returns why a host of this program cannot talk to that client.

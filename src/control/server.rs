@@ -105,7 +105,7 @@ impl Connection {
         &mut self,
         hosting: Hosting,
         presence: &Presence,
-    ) -> io::Result<Result<Seat, String>> {
+    ) -> io::Result<Result<Option<Seat>, String>> {
         let hello = match self.reader.next(&self.socket, GREETING_BYTES).await? {
             Next::Line(line) => serde_json::from_slice::<Hello>(&line).ok(),
             Next::TooLong => None,
@@ -121,7 +121,7 @@ impl Connection {
         let hosting = Hosting { away_since: presence.away_since(), ..hosting };
         self.writer.push(&Greeting::welcome(hosting));
         self.writer.write_all(&self.socket).await?;
-        Ok(Ok(presence.enter()))
+        Ok(Ok((!hello.in_passing).then(|| presence.enter())))
     }
 
     /// Talks to the client until it leaves; returns why it is sent away, if it is.

@@ -498,7 +498,9 @@ async fn only_who_is_welcomed_hears_since_when_nobody_was_there() {
     dir.note_left(Moment(7)).unwrap();
     let table = Table::at(temp, dir, snapshot(1, vec![row(1)]), STAY);
     let mut later = table.raw().await;
-    later.say(&Hello { fleet_control: PROTOCOL + 1, version: "9.9.9".to_owned() }).await;
+    later
+        .say(&Hello { fleet_control: PROTOCOL + 1, version: "9.9.9".to_owned(), ..Hello::own() })
+        .await;
     assert!(later.greeting().await.refused.is_some());
     let mut probe = table.raw().await;
     probe.write(b"GET / HTTP/1.1\n").await;
@@ -510,6 +512,22 @@ async fn only_who_is_welcomed_hears_since_when_nobody_was_there() {
     assert_eq!(table.dir.left_at(), None, "somebody is there");
     let second = connect(&table.dir).await.unwrap();
     assert_eq!(second.welcome.away_since, None, "somebody is there");
+}
+
+/// `fleet show` and the like must not take from the next screen what ended while nobody was there.
+#[tokio::test]
+async fn a_command_in_passing_leaves_since_when_nobody_was_there_as_it_is() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = fleet_in(temp.path());
+    dir.note_left(Moment(7)).unwrap();
+    let table = Table::at(temp, dir, snapshot(1, vec![row(1)]), STAY);
+    let passing = connect_in_passing(&table.dir).await.unwrap();
+    assert_eq!(passing.handle.snapshot().rows.len(), 1);
+    assert_eq!(table.dir.left_at(), Some(Moment(7)));
+    drop(passing);
+    let client = connect(&table.dir).await.unwrap();
+    assert_eq!(client.welcome.away_since, Some(Moment(7)));
+    assert_eq!(table.dir.left_at(), None, "somebody is there");
 }
 
 #[tokio::test(start_paused = true)]

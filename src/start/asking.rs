@@ -19,7 +19,7 @@ pub(super) fn ask(
 ) -> Result<(Reply, Option<Hold>), Failure> {
     let failed = |why: String| Failure::no_fleet(why);
     let launcher = Launcher::this_executable().map_err(|error| failed(error.to_string()))?;
-    let connector = Connector::new(state, dir.clone(), launcher);
+    let connector = Connector::new(state, dir.clone(), launcher).in_passing();
     let looped = new_loop().map_err(|error| failed(error.to_string()))?;
     looped.block_on(async {
         let say = |what: String| {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::host::HOST_WORD;
-use crate::control::{ConnectError, Connected, connect};
+use crate::control::{ConnectError, Connected, connect, connect_in_passing};
 use crate::core::FleetId;
 use crate::journal::{FleetDir, HostState, StateDir, host_of, open_to_append, read_text, to_type};
 use crate::supervise::{Launcher, has_started};
@@ -108,12 +108,13 @@ pub struct Connector {
     dir: FleetDir,
     launcher: Launcher,
     options: Vec<OsString>,
+    in_passing: bool,
 }
 
 impl Connector {
     /// Names the fleet, and the program that hosts are started with.
     pub fn new(state: &StateDir, dir: FleetDir, launcher: Launcher) -> Self {
-        Self { state: state.clone(), dir, launcher, options: Vec::new() }
+        Self { state: state.clone(), dir, launcher, options: Vec::new(), in_passing: false }
     }
 
     /// Lets a host that is started stay for this long after there was something to do, instead of the usual time.
@@ -131,13 +132,24 @@ impl Connector {
         self
     }
 
+    /// Connects for a command that comes and goes: what has ended while no screen was there is still told to the next one.
+    #[must_use]
+    pub fn in_passing(self) -> Self {
+        Self { in_passing: true, ..self }
+    }
+
     /// Connects. `say` is told what is waited for, in words for people, whenever that takes more than a moment.
     pub async fn connect(&self, say: impl Fn(String)) -> Result<Connected, StartError> {
         let fleet = || self.dir.id().clone();
         let deadline = Instant::now() + PATIENCE;
         let (mut starts, mut has_said) = (0, false);
         loop {
-            match connect(&self.dir).await {
+            let connected = if self.in_passing {
+                connect_in_passing(&self.dir).await
+            } else {
+                connect(&self.dir).await
+            };
+            match connected {
                 Err(error) if error.is_passing() => {}
                 result => return Ok(result?),
             }
