@@ -5,6 +5,7 @@
 //!
 //! What may go here: reading of output files. What may not: what a line means (the adapters know), rules (the core's).
 
+pub mod follow;
 pub mod scan;
 pub mod transcript;
 #[cfg(feature = "tui")]

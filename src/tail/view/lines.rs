@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
 
-use super::file::Source;
 use super::pieces::Pieces;
 use super::text::Line;
 use crate::adapters::{Words, in_words};
+use crate::tail::follow::file::Source;
 
 /// Lines that are kept: several screens of them.
 const MOST_LINES: usize = 512;
@@ -114,7 +114,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         std::fs::write(&path, "one").unwrap();
-        let file = super::super::file::FollowedFile::new(path.clone());
+        let file = crate::tail::follow::file::FollowedFile::new(path.clone());
         let mut lines = Lines::new(Source::File(file));
         lines.pieces.source_mut().look(true).unwrap();
         assert_eq!(lines.line(0).unwrap().plain(), "one");

@@ -5,15 +5,12 @@
 //!
 //! [`TailView`] is all that a screen needs: requests go in and never wait, the newest [`Page`] comes out.
 
-mod file;
 mod lines;
 mod mailbox;
 mod page;
 mod pieces;
-mod rhythm;
 mod search;
 pub mod text;
-mod watch;
 mod window;
 mod worker;
 

@@ -9,7 +9,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::file::Source;
+use crate::tail::follow::file::Source;
 
 /// Bytes of one block: two of them are one read, and all that is interpreted of one line.
 pub(super) const BLOCK_BYTES: u64 = 32 * 1024;

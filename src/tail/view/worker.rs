@@ -14,10 +14,10 @@ use tokio::sync::watch;
 
 use super::mailbox::{Mailbox, Orders, Step};
 use super::page::{Page, Request};
-use super::rhythm::{FRAME, Rhythm, SILENT};
 use super::search::Seeker;
-use super::watch::FolderWatch;
 use super::window::Layout;
+use crate::tail::follow::rhythm::{FRAME, Rhythm, SILENT};
+use crate::tail::follow::watch::FolderWatch;
 use viewed::Viewed;
 
 /// Until a screen says how large it is.

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::super::file::Source;
 use super::super::pieces::is_one_piece;
 use super::needle::Matcher;
 use crate::adapters::{PROTOCOL_MARK, in_words};
+use crate::tail::follow::file::Source;
 
 /// Bytes of one read: large enough for the disk, small enough that a newer search waits for a millisecond only.
 pub(super) const PIECE_BYTES: usize = 1 << 20;

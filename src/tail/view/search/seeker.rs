@@ -11,10 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::super::file::Source;
 use super::found::{Found, Target, Way};
 use super::needle::Matcher;
 use super::pass::Reader;
+use crate::tail::follow::file::Source;
 
 /// Pieces between two pieces of news while hits are counted: some milliseconds.
 const QUIET_PIECES: u32 = 16;
@@ -430,7 +430,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         std::fs::write(&path, &*text).unwrap();
-        let mut source = Source::File(super::super::super::file::FollowedFile::new(path.clone()));
+        let mut source = Source::File(crate::tail::follow::file::FollowedFile::new(path.clone()));
         source.look(true).unwrap();
         seeker.search(source, text.len() as u64, Matcher::new("hit").unwrap());
         assert_eq!(until(&seeker, &news, |found| found.is_done.then_some(found.total)), 2);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-use super::super::file::Source;
 use super::{Highlight, Layout, Lines, Move, Window};
+use crate::tail::follow::file::Source;
 
 const SMALL: Layout = Layout { width: 10, height: 3, wraps: true };
 

@@ -5,12 +5,12 @@
 use std::io;
 use std::path::Path;
 
-use super::super::file::{Change, FollowedFile, Restart, Source};
 use super::super::lines::Lines;
 use super::super::mailbox::Opening;
 use super::super::page::{Copied, NewLines, Page, SearchState, What};
 use super::super::search::{Matcher, Seeker, Way};
 use super::super::window::{Highlight, Layout, Move, Visible, Window};
+use crate::tail::follow::file::{Change, FollowedFile, Restart, Source};
 
 /// Bytes in which new lines are counted per look: a millisecond of work.
 const COUNTED_BYTES: u64 = 4 << 20;

@@ -14,7 +14,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 /// Watches at most one folder.
 #[derive(Debug)]
-pub(super) struct FolderWatch {
+pub(in crate::tail) struct FolderWatch {
     watcher: Option<RecommendedWatcher>,
     folder: Option<PathBuf>,
     heard: Arc<Heard>,
@@ -33,7 +33,7 @@ struct Heard {
 impl FolderWatch {
     /// `hint` is called on the watcher's thread and must not wait. Nothing is watched yet. Without a watcher the
     /// system's refusal is told by [`FolderWatch::refusal`].
-    pub(super) fn new(hint: impl Fn() + Send + 'static) -> Self {
+    pub(in crate::tail) fn new(hint: impl Fn() + Send + 'static) -> Self {
         let heard = Arc::new(Heard::default());
         let shared = Arc::clone(&heard);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
@@ -49,7 +49,7 @@ impl FolderWatch {
     }
 
     /// Watches the folder of a file, and no other any more.
-    pub(super) fn watch(&mut self, path: &Path) {
+    pub(in crate::tail) fn watch(&mut self, path: &Path) {
         let Some(folder) = path.parent() else { return };
         *self.heard.name.lock().unwrap_or_else(PoisonError::into_inner) =
             path.file_name().map(OsString::from);
@@ -70,7 +70,7 @@ impl FolderWatch {
     }
 
     /// Watches nothing any more.
-    pub(super) fn release(&mut self) {
+    pub(in crate::tail) fn release(&mut self) {
         if let (Some(folder), Some(watcher)) = (self.folder.take(), &mut self.watcher) {
             // A folder that is gone is not watched either.
             let _ = watcher.unwatch(&folder);
@@ -78,12 +78,12 @@ impl FolderWatch {
     }
 
     /// Returns how many events there were, those of other files included.
-    pub(super) fn events(&self) -> u64 {
+    pub(in crate::tail) fn events(&self) -> u64 {
         self.heard.events.load(Ordering::Relaxed)
     }
 
     /// Returns why nothing is watched although it should be, for a person.
-    pub(super) fn refusal(&self) -> Option<&str> {
+    pub(in crate::tail) fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }
 }

@@ -5,14 +5,14 @@
 use std::time::{Duration, Instant};
 
 /// Shortest time between two pages: 60 of them a second.
-pub(super) const FRAME: Duration = Duration::from_micros(16_667);
+pub(in crate::tail) const FRAME: Duration = Duration::from_micros(16_667);
 /// Between two looks at a file that has grown lately. File events are late or absent on some systems.
 const BUSY: Duration =
     if cfg!(target_os = "linux") { Duration::from_millis(250) } else { Duration::from_millis(100) };
 /// How long a file counts as one that has grown lately.
 const LATELY: Duration = Duration::from_secs(5);
 /// Between two looks at a file that is silent, and between two looks at what its path names.
-pub(super) const SILENT: Duration = Duration::from_secs(1);
+pub(in crate::tail) const SILENT: Duration = Duration::from_secs(1);
 /// Between two looks while events of the neighbours are too many to be listened to.
 const MUTED: Duration = Duration::from_millis(100);
 /// So many frames in a row in which the file grew make a flood: half a second.
@@ -27,7 +27,7 @@ const LONGEST_MUTE: Duration = Duration::from_mins(1);
 
 /// The rhythm of looks at one file.
 #[derive(Debug)]
-pub(super) struct Rhythm {
+pub(in crate::tail) struct Rhythm {
     last_growth: Option<Instant>,
     growing_frames: u32,
     floods: bool,
@@ -37,7 +37,7 @@ pub(super) struct Rhythm {
 }
 
 impl Rhythm {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(in crate::tail) fn new(now: Instant) -> Self {
         Self {
             last_growth: None,
             growing_frames: 0,
@@ -49,7 +49,7 @@ impl Rhythm {
     }
 
     /// A look has shown whether the file had grown; `events` is how many events there were in all.
-    pub(super) fn looked(&mut self, now: Instant, has_grown: bool, events: u64) {
+    pub(in crate::tail) fn looked(&mut self, now: Instant, has_grown: bool, events: u64) {
         let since = |then: Instant| now.saturating_duration_since(then);
         if has_grown {
             let is_next_frame = self.last_growth.is_some_and(|last| since(last) < FRAME * 5 / 4);
@@ -75,12 +75,12 @@ impl Rhythm {
     }
 
     /// Says whether the folder should be watched now.
-    pub(super) fn wants_watch(&self) -> bool {
+    pub(in crate::tail) fn wants_watch(&self) -> bool {
         !self.floods && self.muted_until.is_none()
     }
 
     /// Returns the time between the last look and the next one.
-    pub(super) fn wait(&self, now: Instant) -> Duration {
+    pub(in crate::tail) fn wait(&self, now: Instant) -> Duration {
         if self.floods {
             FRAME
         } else if self.muted_until.is_some() {

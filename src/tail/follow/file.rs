@@ -11,14 +11,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::scan::files;
+use crate::tail::scan::files;
 
 /// Bytes before the known end that are compared at every change: enough that other text is not taken for the same.
 const FINGERPRINT_BYTES: u64 = 64;
 
 /// Where the shown text comes from.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(in crate::tail) enum Source {
     /// A file that may grow.
     File(FollowedFile),
     /// A text in memory, which does not change.
@@ -27,7 +27,7 @@ pub(super) enum Source {
 
 /// What a look has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::tail) enum Change {
     /// Nothing happened.
     None,
     /// There is more text than before.
@@ -38,7 +38,7 @@ pub(super) enum Change {
 
 /// Why a text is another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Restart {
+pub(in crate::tail) enum Restart {
     /// There was no file before.
     Appeared,
     /// The file is shorter than it was, or other text stands where the known text was.
@@ -49,7 +49,7 @@ pub(super) enum Restart {
 
 impl Source {
     /// Looks whether anything changed. With `at_path` also whether the path still names the open file.
-    pub(super) fn look(&mut self, at_path: bool) -> io::Result<Change> {
+    pub(in crate::tail) fn look(&mut self, at_path: bool) -> io::Result<Change> {
         match self {
             Self::File(file) => file.look(at_path),
             Self::Text(_) => Ok(Change::None),
@@ -57,7 +57,7 @@ impl Source {
     }
 
     /// Returns the known size in bytes; `None` when there is nothing at the path.
-    pub(super) fn size(&self) -> Option<u64> {
+    pub(in crate::tail) fn size(&self) -> Option<u64> {
         match self {
             Self::File(file) => file.opened.as_ref().map(|opened| opened.size),
             Self::Text(text) => Some(text.len() as u64),
@@ -65,7 +65,7 @@ impl Source {
     }
 
     /// Reads into the buffer from `offset` on, until it is full or the text ends; returns how many bytes that were.
-    pub(super) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(in crate::tail) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self {
             Self::File(file) => match &file.opened {
                 Some(opened) => files::read_at(&opened.file, buffer, offset),
@@ -84,7 +84,7 @@ impl Source {
     }
 
     /// Returns a reader of the same text for another thread; `None` when there is nothing to read.
-    pub(super) fn share(&self) -> io::Result<Option<Self>> {
+    pub(in crate::tail) fn share(&self) -> io::Result<Option<Self>> {
         match self {
             Self::File(file) => file.share().map(|file| file.map(Self::File)),
             Self::Text(text) => Ok(Some(Self::Text(Arc::clone(text)))),
@@ -94,7 +94,7 @@ impl Source {
 
 /// A file by its path, open if it is there.
 #[derive(Debug)]
-pub(super) struct FollowedFile {
+pub(in crate::tail) struct FollowedFile {
     path: PathBuf,
     opened: Option<Opened>,
 }
@@ -112,11 +112,11 @@ struct Opened {
 
 impl FollowedFile {
     /// Follows what is or will be at a path; nothing is opened before the first look.
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(in crate::tail) fn new(path: PathBuf) -> Self {
         Self { path, opened: None }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::tail) fn path(&self) -> &Path {
         &self.path
     }
 
