@@ -1,11 +1,14 @@
 //! What the subcommands share: failures with their exit code, the state folder, which fleet is meant.
 
+use std::path::Path;
+
 use super::arguments::GlobalArguments;
 use super::exit_code::{NO_FLEET, USAGE};
 use super::run::current_folder;
 use crate::core::FleetId;
 use crate::journal::{
-    FindError, FleetDir, FleetStanding, Listed, Purpose, StateDir, folder_of, pick, tell_state_dir,
+    FindError, FleetDir, FleetStanding, HostState, Listed, Purpose, StateDir, folder_of, host_of,
+    pick, tell_state_dir,
 };
 use crate::runtime::{Inspection, inspect};
 
@@ -78,6 +81,9 @@ pub(crate) fn fleet_to(
         return Ok(Meant { dir, seen: None });
     }
     let folder = folder_of(&current_folder()?);
+    if let Some(dir) = only_hosted(state, &folder)? {
+        return Ok(Meant { dir, seen: None });
+    }
     let mut seen = of_folder(state, &folder)?;
     let listed: Vec<Listed> = seen.iter().map(to_listed).collect();
     let picked =
@@ -86,8 +92,25 @@ pub(crate) fn fleet_to(
     Ok(Meant { dir: state.fleet(&picked.id), seen: place.map(|place| seen.swap_remove(place)) })
 }
 
+/// Returns the fleet of a folder that has a host, if only one has. It is meant whatever the others are, and they need not
+/// be looked at.
+fn only_hosted(state: &StateDir, folder: &Path) -> Result<Option<FleetDir>, Failure> {
+    let mut hosted = None;
+    for id in ids(state)? {
+        let dir = state.fleet(&id);
+        let is_hosted = || host_of(&dir).is_ok_and(|host| host != HostState::None);
+        if dir.read_file().is_ok_and(|file| file.root == folder) && is_hosted() {
+            if hosted.is_some() {
+                return Ok(None);
+            }
+            hosted = Some(dir);
+        }
+    }
+    Ok(hosted)
+}
+
 /// Looks at the fleets that belong to one folder. One that cannot be read is left out: it is found by its id.
-fn of_folder(state: &StateDir, folder: &std::path::Path) -> Result<Vec<Inspection>, Failure> {
+fn of_folder(state: &StateDir, folder: &Path) -> Result<Vec<Inspection>, Failure> {
     let mut seen = Vec::new();
     for id in ids(state)? {
         let dir = state.fleet(&id);

@@ -5,6 +5,7 @@
 
 mod first_word;
 mod options;
+mod outside;
 mod usage_error;
 pub(crate) mod values;
 
@@ -14,6 +15,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
+pub use outside::{
+    DispatchArguments, LogsArguments, ResultsArguments, ShowArguments, WaitArguments,
+};
 pub use usage_error::sentence;
 pub use values::{ContextText, EnvWord, Parallel};
 pub(crate) use values::{check_env, env_word};
@@ -24,6 +28,7 @@ Examples:
   fleet 'fix the tests' 'write the changelog' --cap 2
   fleet --agent sh -f checks.txt
   fleet run 'fix the tests' --json            without the screen, to completion
+  fleet dispatch 'fix the tests'              behind the scenes; fleet wait joins
   fleet attach                                the screen on a fleet that is there already
 
 'fleet run --help' and so on tell about a subcommand.
@@ -74,11 +79,6 @@ Examples:
 An agent that runs is told now, if its kind takes messages (claude does). One that has ended is gone on
 with by a new agent in the same session, with the same options, if its kind can. An interrupt ends what
 the agent does right now, a tool included, and keeps the agent.";
-
-const RESULTS_EXAMPLES: &str = "\
-Examples:
-  fleet results                   what the agents of this folder's newest fleet answered
-  fleet results k3f --json        the summary as JSON";
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
@@ -141,6 +141,8 @@ pub enum Action {
     /// Run tasks to completion in a fleet of their own, without the screen.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunArguments>),
+    /// Queue tasks in this folder's fleet behind the scenes, and return at once.
+    Dispatch(Box<DispatchArguments>),
     /// Open the screen on a fleet that is there already.
     #[command(after_help = ATTACH_EXAMPLES)]
     Attach(AttachArguments),
@@ -151,6 +153,12 @@ pub enum Action {
     /// List fleets.
     #[command(after_help = LS_EXAMPLES)]
     Ls,
+    /// Show how a fleet stands, or tell all that is known of agents.
+    Show(ShowArguments),
+    /// Show what an agent writes.
+    Logs(LogsArguments),
+    /// Wait until a fleet, or some of its agents, have ended.
+    Wait(WaitArguments),
     /// Stop agents and cancel queued ones.
     Stop(StopArguments),
     /// Tell one agent more, or go on in its session when it has ended.
@@ -235,15 +243,6 @@ pub struct SteerArguments {
     /// What it is to know; - is standard input.
     #[arg(value_name = "TEXT", required_unless_present = "interrupt")]
     pub text: Vec<String>,
-}
-
-/// Arguments of `fleet results`.
-#[derive(Debug, Clone, clap::Args)]
-#[command(after_help = RESULTS_EXAMPLES)]
-pub struct ResultsArguments {
-    /// Which fleet, as with --fleet.
-    #[arg(value_name = "FLEET")]
-    pub which: Option<String>,
 }
 
 /// Why there is nothing to do after parsing.

@@ -2,7 +2,7 @@
 //!
 //! What may go here: the order in which causes count. What may not: printing.
 
-use crate::core::{Outcome, Snapshot, Status};
+use crate::core::{AgentId, Outcome, Snapshot, Status};
 
 /// All done.
 pub const DONE: u8 = 0;
@@ -36,6 +36,29 @@ pub fn exit_code(snapshot: &Snapshot) -> u8 {
     if open { NOT_DONE } else { DONE }
 }
 
+/// Returns the exit code of some agents of such a fleet, with those that tried their tasks again.
+pub fn exit_code_of(snapshot: &Snapshot, agents: &[AgentId]) -> u8 {
+    let header = &snapshot.header;
+    let open: Vec<Status> = agents
+        .iter()
+        .filter_map(|id| snapshot.row(*id))
+        .filter(|row| row.status != Status::Ended(Outcome::Done) && row.retried_by.is_none())
+        .map(|row| row.status)
+        .collect();
+    if open.is_empty() {
+        return DONE;
+    }
+    if let Some(signal) = &header.interrupted {
+        return by_signal(signal);
+    }
+    if header.past_deadline {
+        return DEADLINE;
+    }
+    let is_left =
+        |status: &Status| matches!(status, Status::Queued | Status::Ended(Outcome::Dropped));
+    if header.left_by_cap && open.iter().any(is_left) { CAP } else { NOT_DONE }
+}
+
 /// Returns 128 and the number of the signal that ended Fleet; a name that is none of its own counts as SIGTERM.
 fn by_signal(name: &str) -> u8 {
     match name {
@@ -48,7 +71,6 @@ fn by_signal(name: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::AgentId;
     use crate::core::testing::{end, row, snapshot};
 
     fn with(change: impl FnOnce(&mut Snapshot)) -> u8 {
@@ -108,6 +130,20 @@ mod tests {
             0
         );
         assert_eq!(exit_code(&snapshot(9, vec![failed, end(row(2), Outcome::Failed, "y")])), 1);
+    }
+
+    #[test]
+    fn of_some_agents_only_these_decide() {
+        let mut queued = row(3);
+        queued.status = Status::Queued;
+        let rows = vec![end(row(1), Outcome::Done, ""), end(row(2), Outcome::Failed, "x"), queued];
+        let mut now = snapshot(9, rows);
+        let code = |now: &Snapshot, id| exit_code_of(now, &[AgentId(id)]);
+        assert_eq!([1, 2, 3].map(|id| code(&now, id)), [0, 1, 1]);
+        now.header.left_by_cap = true;
+        assert_eq!([1, 2, 3].map(|id| code(&now, id)), [0, 1, 3]);
+        now.header.interrupted = Some("SIGINT".into());
+        assert_eq!([1, 2, 3].map(|id| code(&now, id)), [0, 130, 130]);
     }
 
     #[test]

@@ -1,19 +1,25 @@
-//! `fleet ls`, `fleet results` and `fleet stop`: what is seen and done from outside, by files, locks and signals.
+//! `fleet ls`, `fleet show`, `fleet results` and `fleet stop`: what is seen and done from outside.
+//!
+//! What may go here: choosing agents and printing. What may not: how it looks (`show`, `fleet_list`, `words`), looking at
+//! fleets that have a host (`start`).
 
 use std::io::{self, IsTerminal, Write};
 
 use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir, without_fleet};
 use super::arguments::{GlobalArguments, ResultsArguments, StopArguments, which_fleet};
 use super::exit_code::DONE;
-use super::fleet_list::{FleetEntry, list as fleet_lines, list_json};
+use super::fleet_list::{FleetEntry, list as entry_lines, list_json};
 use super::progress::terminal_width;
 use super::run::{style, write_whole};
-use super::selectors;
+use super::selectors::{self, Selector};
+use super::show::{agent_lines, fleet_lines, show_json};
+use crate::core::{AgentId, Snapshot};
 use crate::journal::Purpose;
-use crate::runtime::summary::summary_json;
+use crate::runtime::summary::summary_json_of;
 use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
 use crate::words::plain_text::count;
-use crate::words::results::{Around, results};
+use crate::words::results::{Around, compact, results};
+use crate::words::results_block::blocks_json;
 
 /// Lists all fleets, newest first.
 pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {
@@ -33,33 +39,67 @@ pub(super) fn list(global: &GlobalArguments) -> Result<u8, Failure> {
     } else if !fleets.is_empty() || unreadable.is_empty() {
         let stdout = io::stdout();
         let now = Clock::wall();
-        let lines = fleet_lines(&fleets, now, style(stdout.is_terminal()), terminal_width(&stdout));
+        let lines = entry_lines(&fleets, now, style(stdout.is_terminal()), terminal_width(&stdout));
         print(&lines.join("\n"), false)?;
     }
     say(&unreadable);
     Ok(DONE)
 }
 
-/// Shows what the agents of a fleet answered.
-pub(super) fn show_results(
+/// Shows what the agents of a fleet answered: all of them, or those that selectors mean.
+pub(crate) fn show_results(
     arguments: &ResultsArguments,
+    selectors: &[Selector],
     global: &GlobalArguments,
+    seen: &Inspection,
 ) -> Result<u8, Failure> {
-    let inspection = find(global, arguments.which.as_deref(), Purpose::Read)?;
-    if global.json {
-        let text = summary_json(&inspection.snapshot, inspection.standing, inspection.dir.path());
-        print(&text, true)?;
-    } else {
-        let style = style(io::stdout().is_terminal());
-        let around = Around {
-            fleet_dir: inspection.dir.path(),
-            now: inspection.snapshot.at,
-            zone: &jiff::tz::TimeZone::system(),
-        };
-        let lines = results(&inspection.snapshot, &around, style);
-        print(&lines.join("\n"), false)?;
+    let snapshot = &seen.snapshot;
+    let only = chosen(selectors, snapshot)?;
+    let around = Around {
+        fleet_dir: seen.dir.path(),
+        now: snapshot.at,
+        zone: &jiff::tz::TimeZone::system(),
+        only: only.as_deref(),
+    };
+    let style = style(io::stdout().is_terminal());
+    match (global.json, arguments.compact) {
+        (true, false) => {
+            let (standing, dir) = (seen.standing, seen.dir.path());
+            print(&summary_json_of(snapshot, standing, dir, only.as_deref()), true)?;
+        }
+        (true, true) => print(&blocks_json(snapshot, seen.standing.as_str(), &around), true)?,
+        (false, true) => print(&compact(snapshot, &around, style).join("\n"), false)?,
+        (false, false) => print(&results(snapshot, &around, style).join("\n"), false)?,
     }
     Ok(DONE)
+}
+
+/// Shows how a fleet stands, or what is known of the agents that selectors mean.
+pub(crate) fn show_fleet(
+    selectors: &[Selector],
+    global: &GlobalArguments,
+    seen: &Inspection,
+) -> Result<u8, Failure> {
+    let only = chosen(selectors, &seen.snapshot)?;
+    if global.json {
+        print(&show_json(seen, only.as_deref()), true)?;
+        return Ok(DONE);
+    }
+    let style = style(io::stdout().is_terminal());
+    let lines = match &only {
+        None => fleet_lines(seen, to_entry(seen), style),
+        Some(only) => agent_lines(seen, only, &jiff::tz::TimeZone::system(), style),
+    };
+    print(&lines.join("\n"), false)?;
+    Ok(DONE)
+}
+
+/// Returns the agents that selectors mean; `None` without any.
+fn chosen(selectors: &[Selector], snapshot: &Snapshot) -> Result<Option<Vec<AgentId>>, Failure> {
+    if selectors.is_empty() {
+        return Ok(None);
+    }
+    selectors::select(selectors, snapshot).map(Some).map_err(Failure::input)
 }
 
 /// Stops agents of a fleet, whoever hosts it.
@@ -70,7 +110,7 @@ pub(super) fn stop(arguments: &StopArguments, global: &GlobalArguments) -> Resul
     let ids = selectors::select(&selectors, &inspection.snapshot).map_err(Failure::input)?;
     let stopped =
         stop_agents(&inspection, &ids).map_err(|error| Failure::no_fleet(error.to_string()))?;
-    let numbers = |ids: &[crate::core::AgentId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
+    let numbers = |ids: &[AgentId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();
     if global.json {
         let json = serde_json::json!({
             "fleet": inspection.dir.id(),
@@ -126,7 +166,7 @@ fn to_entry(inspection: &Inspection) -> FleetEntry {
 
 /// Prints to stdout. JSON must arrive whole; for other text nobody may be there to read it any more, but a full disk is
 /// told.
-pub(super) fn print(text: &str, whole: bool) -> Result<(), Failure> {
+pub(crate) fn print(text: &str, whole: bool) -> Result<(), Failure> {
     match write_whole(text) {
         Err(error) if whole || error.kind() == io::ErrorKind::StorageFull => {
             Err(Failure::input(format!("could not write to stdout: {error}")))

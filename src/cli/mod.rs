@@ -18,6 +18,8 @@ pub mod exit_code;
 pub mod fleet_list;
 
 mod door;
+mod handle;
+mod joined;
 mod known_kinds;
 mod look;
 pub mod nearest;
@@ -26,6 +28,7 @@ pub mod progress;
 pub mod prompt;
 mod run;
 pub mod selectors;
+mod show;
 pub mod sources;
 mod steer;
 
@@ -37,12 +40,13 @@ use std::io::Write;
 use arguments::{Action, Arguments, Stop};
 
 pub use act::Failure;
-pub(crate) use act::{state_dir, without_fleet};
-#[cfg(feature = "tui")]
-pub(crate) use {
-    act::{fleet_to, never_inside_of_agents, outside_of_agents},
-    run::{current_folder, prune},
+pub(crate) use act::{
+    fleet_to, never_inside_of_agents, outside_of_agents, state_dir, without_fleet,
 };
+pub(crate) use handle::Handle;
+pub(crate) use joined::Joined;
+pub(crate) use look::{print, show_fleet, show_results};
+pub(crate) use run::{background_plan, current_folder, is_answerable, prune, style};
 
 /// Lets other doors into a fleet that this process hosts, until what it returns is dropped.
 pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;
@@ -52,8 +56,8 @@ pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;
 pub type Ask = fn(&StateDir, &FleetDir, Command) -> Result<(Reply, Option<Hold>), Failure>;
 
 /// Runs the command line of this process. `open` is called for what more than this door takes part in: the screen, which
-/// is a door of its own, when there is no subcommand, for `fleet attach` and for `fleet demo`; and `fleet doctor`. It
-/// gets the arguments and the words of the command line. `serve` lets others into the fleets of `fleet run` and `fleet
+/// is a door of its own, when there is no subcommand, for `fleet attach` and for `fleet demo`; `fleet doctor`; and
+/// commands that go on beside a host, such as `fleet dispatch` and `fleet wait`. It gets the arguments and the words of the command line. `serve` lets others into the fleets of `fleet run` and `fleet
 /// resume`; `ask` is how other commands reach a host.
 pub fn main(
     open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
@@ -89,12 +93,21 @@ fn act(
 ) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.action {
-        None | Some(Action::Attach(_) | Action::Demo(_) | Action::Doctor) => open(arguments, argv),
+        None
+        | Some(
+            Action::Attach(_)
+            | Action::Demo(_)
+            | Action::Dispatch(_)
+            | Action::Doctor
+            | Action::Logs(_)
+            | Action::Results(_)
+            | Action::Show(_)
+            | Action::Wait(_),
+        ) => open(arguments, argv),
         Some(Action::Run(run)) => run::run(run, global, argv, serve),
         Some(Action::Resume(resume)) => run::resume(resume, global, serve),
         Some(Action::Ls) => look::list(global),
         Some(Action::Stop(stop)) => look::stop(stop, global),
         Some(Action::Steer(arguments)) => steer::steer(arguments, global, ask),
-        Some(Action::Results(results)) => look::show_results(results, global),
     }
 }

@@ -43,9 +43,19 @@ pub async fn watch(handle: FleetHandle, display: &mut Display<'_>) -> Arc<Snapsh
 /// Writing may block, on a terminal that is stopped or a pipe that nobody reads: run this on another thread than the
 /// host's loop, so that agents are never kept waiting.
 pub async fn watch_and_ask(
+    handle: FleetHandle,
+    display: &mut Display<'_>,
+    answers: Option<&mut dyn AnswerSource>,
+) -> Arc<Snapshot> {
+    watch_until(handle, display, answers, &is_over).await
+}
+
+/// Does the same until `is_over` says so, or the host has gone.
+pub async fn watch_until(
     mut handle: FleetHandle,
     display: &mut Display<'_>,
     answers: Option<&mut dyn AnswerSource>,
+    is_over: &(dyn Fn(&Snapshot) -> bool + Sync),
 ) -> Arc<Snapshot> {
     let mut clock = Clock::new(handle.snapshot());
     let mut asking = Asking::new(handle.clone(), answers);

@@ -21,7 +21,7 @@ use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
 use super::table::table;
-use crate::core::{AgentId, BatchId, FleetOptions, Hold, Snapshot, Submission};
+use crate::core::{AgentId, BatchId, FleetOptions, Hold, OnCap, Snapshot, Submission};
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
 use crate::runtime::summary::summary_json;
 use crate::runtime::{
@@ -242,6 +242,26 @@ fn make_plan(
     })
 }
 
+/// Makes the plan of a submission that goes to a host in the background: at the cap that waits for a person, who may come
+/// later, unless it was said otherwise.
+pub(crate) fn background_plan(
+    arguments: &RunArguments,
+    config: &Config,
+    folder: PathBuf,
+) -> Result<Plan, Failure> {
+    let around = Surroundings {
+        folder,
+        processors: thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        terminal: true,
+        has_variable: &|name| std::env::var_os(name).is_some(),
+    };
+    let plan = config.with_kinds(|kinds| {
+        plan::plan(arguments, kinds, &around, &mut io::stdin().lock()).map_err(Failure::input)
+    })?;
+    let on_cap = arguments.limits.on_cap.unwrap_or(OnCap::Hold);
+    Ok(Plan { options: FleetOptions { on_cap, ..plan.options }, ..plan })
+}
+
 fn store_env(dir: &FleetDir, plan: &Plan) -> Result<(), Failure> {
     for (number, planned) in (1..).zip(&plan.tasks) {
         let values: BTreeMap<String, String> = planned
@@ -266,12 +286,12 @@ fn setup(depth: u32) -> Result<Setup, Failure> {
 }
 
 /// Says whether somebody can answer a question: the one who types sees what is written about it.
-fn is_answerable(json: bool) -> bool {
+pub(crate) fn is_answerable(json: bool) -> bool {
     io::stdin().is_terminal()
         && if json { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
-pub(super) fn style(is_terminal: bool) -> Style {
+pub(crate) fn style(is_terminal: bool) -> Style {
     Style::detect(is_terminal, &|name| std::env::var(name).ok())
 }
 

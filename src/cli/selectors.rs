@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::core::{AgentId, Outcome, Row, Snapshot, Status};
+use crate::core::{AgentId, BatchId, Outcome, Row, Snapshot, Status};
 use crate::journal::to_type;
 use crate::words::plain_text::{cut_graphemes, one_line};
 
@@ -21,6 +21,8 @@ pub enum Selector {
     Failed,
     /// All agents of a batch, by its number.
     Batch(u32),
+    /// All agents of a batch, by the name that `fleet dispatch` has told.
+    Named(BatchId),
     /// All agents.
     All,
 }
@@ -31,6 +33,23 @@ pub fn parse(words: &[String]) -> Result<Vec<Selector>, String> {
         return Err(format!("which agents? give {KINDS}"));
     }
     words.iter().map(|word| parse_one(word)).collect()
+}
+
+/// Divides words that may name a fleet and agents of it: the fleet comes first, and everything else selects.
+pub fn divide(words: &[String]) -> Result<(Option<&str>, Vec<Selector>), String> {
+    let (fleet, rest) = match words.split_first() {
+        Some((first, rest)) if !is_selector(first) => (Some(first.as_str()), rest),
+        Some(_) | None => (None, words),
+    };
+    let selectors = rest.iter().map(|word| parse_one(word)).collect::<Result<Vec<_>, _>>()?;
+    Ok((fleet, selectors))
+}
+
+/// Says whether a word is meant to select agents, rightly written or not. An id of a fleet begins with a letter.
+fn is_selector(word: &str) -> bool {
+    matches!(word, "all" | "failed")
+        || ["set:", "deleg_", "#"].iter().any(|start| word.starts_with(start))
+        || word.chars().next().is_none_or(|first| !first.is_ascii_alphabetic())
 }
 
 fn parse_one(word: &str) -> Result<Selector, String> {
@@ -47,6 +66,9 @@ fn parse_one(word: &str) -> Result<Selector, String> {
             .filter(|number| *number > 0)
             .map(Selector::Batch)
             .ok_or_else(|| format!("'{shown}' names no batch (write set:2 for the second one)"));
+    }
+    if word.starts_with("deleg_") {
+        return Ok(Selector::Named(BatchId(word.to_owned())));
     }
     let unknown = || format!("'{shown}' selects nothing (write {KINDS})");
     let number = |text: &str| {
@@ -92,6 +114,7 @@ fn is_meant(selector: &Selector, row: &Row) -> bool {
         Selector::Batch(number) => {
             row.tag.strip_prefix("set ").is_some_and(|tag| tag == number.to_string())
         }
+        Selector::Named(batch) => row.batch == *batch,
         Selector::All => true,
     }
 }
@@ -114,6 +137,12 @@ fn nothing(selector: &Selector, snapshot: &Snapshot) -> String {
                 to_type(format_args!("results {fleet}"))
             )
         }
+        Selector::Named(batch) => format!(
+            "no batch {}: fleet {fleet} has {} ({} shows them)",
+            cut_graphemes(&one_line(&batch.0), 40),
+            snapshot.batches.len(),
+            to_type(format_args!("results {fleet}"))
+        ),
         Selector::All => format!("fleet {fleet} has no agents yet"),
     }
 }
@@ -155,6 +184,32 @@ mod tests {
         assert_eq!(selected(&["failed"]), Ok(vec![2]));
         assert_eq!(selected(&["set:2", "1"]), Ok(vec![1, 5]));
         assert_eq!(selected(&["all"]), Ok(vec![1, 2, 3, 4, 5]));
+    }
+
+    #[test]
+    fn a_batch_is_selected_by_the_name_that_its_handle_told() {
+        assert_eq!(selected(&["deleg_00000002"]), Ok(vec![5]));
+        let sentence = selected(&["deleg_0000000f"]).unwrap_err();
+        assert!(sentence.starts_with("no batch deleg_0000000f: fleet k3f has 2 ("), "{sentence}");
+    }
+
+    #[test]
+    fn the_first_word_names_a_fleet_unless_it_selects() {
+        let divided = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            divide(&words).map(|(fleet, rest)| (fleet.map(ToOwned::to_owned), rest.len()))
+        };
+        let k3f = || Some("k3f".to_owned());
+        assert_eq!(divided(&[]), Ok((None, 0)));
+        assert_eq!(divided(&["k3f"]), Ok((k3f(), 0)));
+        assert_eq!(divided(&["k3f", "7", "set:2"]), Ok((k3f(), 2)));
+        for word in ["7", "3-9", "#7", "set:2", "failed", "all", "deleg_00000001"] {
+            assert_eq!(divided(&[word]), Ok((None, 1)), "{word}");
+        }
+        for word in ["set:x", "4-2", "-1", ""] {
+            assert!(divided(&[word]).is_err(), "{word}");
+        }
+        assert!(divided(&["7", "k3f"]).is_err(), "a fleet comes first");
     }
 
     #[test]

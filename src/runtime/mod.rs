@@ -46,6 +46,11 @@ fn mark(dir: &FleetDir, id: AgentId) -> String {
     format!("{}.{:016x}/{}", dir.id(), hash(path.as_os_str().as_encoded_bytes()), id.0)
 }
 
+/// Says whether this process runs inside that agent.
+pub(crate) fn is_own_mark(dir: &FleetDir, id: AgentId) -> bool {
+    std::env::var("FLEET_AGENT").is_ok_and(|own| own == mark(dir, id))
+}
+
 /// Returns the FNV-1a hash of some bytes (FNV-1a), the same in each version of Fleet.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

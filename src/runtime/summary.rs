@@ -67,8 +67,9 @@ struct BatchSummary<'a> {
     agents: &'a [AgentId],
 }
 
+/// One agent of a summary.
 #[derive(Serialize)]
-struct AgentSummary<'a> {
+pub(crate) struct AgentSummary<'a> {
     id: AgentId,
     task: &'a str,
     agent: &'a str,
@@ -100,8 +101,19 @@ struct AgentSummary<'a> {
 }
 
 /// Returns the summary (DESIGN §9, version 1) as one line of JSON. `state` is [`FleetStanding::of_hosted`] where a host is.
-#[expect(clippy::missing_panics_doc, reason = "it cannot fail, as the expect says")]
 pub fn summary_json(snapshot: &Snapshot, state: FleetStanding, fleet_dir: &Path) -> String {
+    summary_json_of(snapshot, state, fleet_dir, None)
+}
+
+/// Returns the same with some agents only, and the batches that they are of; the numbers are those of the whole fleet.
+#[expect(clippy::missing_panics_doc, reason = "it cannot fail, as the expect says")]
+pub fn summary_json_of(
+    snapshot: &Snapshot,
+    state: FleetStanding,
+    fleet_dir: &Path,
+    only: Option<&[AgentId]>,
+) -> String {
+    let is_meant = |id: &AgentId| only.is_none_or(|only| only.contains(id));
     let header = &snapshot.header;
     let duration = header.elapsed(snapshot.at).unwrap_or_default();
     let summary = Summary {
@@ -112,6 +124,7 @@ pub fn summary_json(snapshot: &Snapshot, state: FleetStanding, fleet_dir: &Path)
         batches: snapshot
             .batches
             .iter()
+            .filter(|view| only.is_none() || view.batch.agents.iter().any(is_meant))
             .map(|view| BatchSummary {
                 id: &view.batch.id.0,
                 tag: view.batch.tag(),
@@ -127,7 +140,12 @@ pub fn summary_json(snapshot: &Snapshot, state: FleetStanding, fleet_dir: &Path)
         cap_usd: header.cap.map(number),
         cost_unknown: header.cost_unknown,
         files_changed: files_changed(snapshot),
-        agents: snapshot.rows.iter().map(|row| agent(row, snapshot, fleet_dir)).collect(),
+        agents: snapshot
+            .rows
+            .iter()
+            .filter(|row| is_meant(&row.id))
+            .map(|row| agent(row, snapshot, fleet_dir))
+            .collect(),
     };
     serde_json::to_string(&summary).expect("every key is a text, so that nothing can fail")
 }
@@ -141,7 +159,8 @@ pub fn files_changed(snapshot: &Snapshot) -> Vec<&str> {
     files
 }
 
-fn agent<'a>(row: &'a Row, snapshot: &Snapshot, fleet_dir: &Path) -> AgentSummary<'a> {
+/// Returns what a summary tells of one agent.
+pub(crate) fn agent<'a>(row: &'a Row, snapshot: &Snapshot, fleet_dir: &Path) -> AgentSummary<'a> {
     let files = AgentFiles::of(fleet_dir, row.id);
     let end = row.end.as_deref();
     let (exit_code, signal) = match end.and_then(|end| end.process.as_ref()) {
@@ -286,6 +305,20 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains('\n'));
+    }
+
+    #[test]
+    fn some_agents_are_told_alone_and_the_numbers_stay_those_of_the_fleet() {
+        let (now, ended) = (two(), FleetStanding::Ended);
+        let of = |only| -> Value {
+            serde_json::from_str(&summary_json_of(&now, ended, Path::new("/f"), Some(only)))
+                .unwrap()
+        };
+        let one = of(&[AgentId(2)]);
+        assert_eq!(one["agents"].as_array().unwrap().len(), 1);
+        assert_eq!((&one["agents"][0]["id"], &one["kpis"]["total"]), (&json!(2), &json!(2)));
+        assert_eq!(one["batches"][0]["tag"], "set 1");
+        assert_eq!(of(&[])["batches"], json!([]));
     }
 
     /// C-60: all nine decimals are there, though a float could not keep them in a sum.

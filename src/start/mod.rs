@@ -13,6 +13,7 @@ mod asking;
 mod connect;
 #[cfg(feature = "tui")]
 mod demo;
+mod dispatch;
 mod doctor;
 #[cfg(feature = "tui")]
 mod drafts;
@@ -20,13 +21,17 @@ mod drafts;
 mod farewell;
 mod host;
 mod join;
+mod kept_options;
 #[cfg(feature = "tui")]
 mod link;
+mod logs;
 #[cfg(feature = "tui")]
 mod screen;
+mod seen;
 mod serving;
 #[cfg(feature = "tui")]
 mod task_maker;
+mod wait;
 
 pub use connect::{Connector, StartError};
 pub use join::{JoinError, Joined, find_or_make};
@@ -34,7 +39,12 @@ pub use join::{JoinError, Joined, find_or_make};
 /// Runs this process as what its arguments say: a host, a recorded agent, the screen, or another command.
 pub fn main() -> ExitCode {
     let open = |arguments: &Arguments, argv| match &arguments.action {
+        Some(Action::Dispatch(wanted)) => dispatch::run(wanted, &arguments.global, argv),
         Some(Action::Doctor) => doctor::run(&arguments.global),
+        Some(Action::Logs(wanted)) => logs::run(wanted, &arguments.global),
+        Some(Action::Results(wanted)) => seen::results(wanted, &arguments.global),
+        Some(Action::Show(wanted)) => seen::show(wanted, &arguments.global),
+        Some(Action::Wait(wanted)) => wait::run(wanted, &arguments.global),
         _ => open(arguments, argv),
     };
     let door = || cli::main(open, serving::serve_beside, asking::ask);

@@ -14,6 +14,7 @@ use super::connect::Connector;
 use super::drafts::DraftPlace;
 use super::farewell::{exit_code, last_line};
 use super::join::{Joined, find_or_make};
+use super::kept_options::refuse_other_options;
 use super::link::keep_linked;
 use super::task_maker::{PlanMaker, missing, tasks};
 use crate::adapters::COMMAND;
@@ -74,7 +75,7 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
         (Fleet::hosted(&state, dir, seen.as_ref())?, is_new)
     };
     if !is_new {
-        fleet.refuse_other_options(given, &plan.options)?;
+        refuse_other_options(given, &plan.options, &fleet.options, fleet.dir.id())?;
     }
     drop(prune(state.clone()));
     let drafts = state.path().join("drafts");
@@ -162,23 +163,6 @@ impl Fleet {
         )))
     }
 
-    /// Refuses options that a fleet which was there already does not have: it keeps those it was made with and the cap
-    /// that it has come to, and an option that is not heard must not look as if it were.
-    fn refuse_other_options(
-        &self,
-        given: &RunArguments,
-        planned: &FleetOptions,
-    ) -> Result<(), Failure> {
-        if with_given(given, planned, &self.options) == self.options {
-            return Ok(());
-        }
-        let id = self.dir.id();
-        Err(Failure::input(format!(
-            "fleet {id} is there already and keeps its options: leave those of the fleet out (c on the screen changes \
-             the cap), or begin another one with --new"
-        )))
-    }
-
     fn session(
         &self,
         state: &StateDir,
@@ -224,27 +208,6 @@ fn looked_at(
     let (handle, end) = channel(snapshot);
     let (sender, receiver) = watch::channel(Link::Up { handle, away_since });
     (receiver, (sender, end))
-}
-
-/// Lays what was given over the options of a fleet.
-fn with_given(given: &RunArguments, planned: &FleetOptions, has: &FleetOptions) -> FleetOptions {
-    let mut wanted = has.clone();
-    given.limits.apply(&mut wanted);
-    let fleet = &given.fleet;
-    if fleet.name.is_some() {
-        wanted.name.clone_from(&planned.name);
-    }
-    if fleet.mesh.is_some() {
-        wanted.mesh.clone_from(&planned.mesh);
-    }
-    if fleet.orphan_limit.is_some() {
-        wanted.orphan_limit = planned.orphan_limit;
-    }
-    if fleet.max_depth.is_some() {
-        wanted.max_depth = planned.max_depth;
-    }
-    wanted.strict_protocol |= fleet.strict_protocol;
-    wanted
 }
 
 fn make_plan(given: &RunArguments, config: &Config, folder: PathBuf) -> Result<Plan, Failure> {

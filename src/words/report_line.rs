@@ -30,6 +30,8 @@ pub struct Reporter {
     said: HashSet<String>,
     hold: Option<Hold>,
     interrupted: bool,
+    /// The fleet's host is another process, which goes on beside whoever reads this.
+    is_beside: bool,
 }
 
 impl Reporter {
@@ -43,7 +45,13 @@ impl Reporter {
             said: HashSet::new(),
             hold: None,
             interrupted: false,
+            is_beside: false,
         }
+    }
+
+    /// Tells a fleet whose host is another process: what is told to be typed goes to that one.
+    pub fn set_beside(&mut self) {
+        self.is_beside = true;
     }
 
     /// Returns the lines that this snapshot makes due. Each end is told exactly once, however many lie between two
@@ -122,6 +130,7 @@ impl Reporter {
         let hold = header.hold.clone().filter(is_told);
         if self.hold != hold {
             let line = match &hold {
+                Some(hold) if self.is_beside => Some(hold_line_beside(hold, header, &self.zone)),
                 Some(hold) => Some(hold_line(hold, header, &self.zone)),
                 None => (header.kpis.queued > 0).then(|| "the queue goes on".to_owned()),
             };
@@ -223,6 +232,22 @@ fn end_reason(row: &Row) -> Option<String> {
 /// Returns the task on one line, cut.
 pub(crate) fn goal(row: &Row) -> String {
     headline(&row.task.text, GOAL)
+}
+
+/// Returns the same as [`hold_line`] with the command that lets the host go on, which is there already.
+fn hold_line_beside(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
+    let queued = count(usize::try_from(header.kpis.queued).unwrap_or(usize::MAX), "task");
+    let goes_on = |words: &str| to_type(format_args!("{words} --fleet {}", header.fleet));
+    match hold {
+        Hold::Owner => format!("held: {queued} queued ({} goes on)", goes_on("release")),
+        Hold::Back(since) => format!(
+            "held: {queued} queued since {} ({} goes on)",
+            time_text::local(*since, zone),
+            goes_on("release")
+        ),
+        Hold::Cap => format!("held at the cap: {queued} queued ({} goes on)", goes_on("cap USD")),
+        Hold::Interrupted(_) | Hold::NotSaved(_) => hold_line(hold, header, zone),
+    }
 }
 
 fn hold_line(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
@@ -379,6 +404,26 @@ mod tests {
         now.header.hold = Some(Hold::Interrupted("SIGINT".into()));
         now.header.kpis.queued = 0;
         assert_eq!(reporter.lines(&now, WIDE), [""; 0], "nothing is queued, so nothing is held");
+    }
+
+    #[test]
+    fn beside_its_host_what_is_told_to_be_typed_goes_to_that_host() {
+        let mut reporter = Reporter::new(TimeZone::UTC);
+        reporter.set_beside();
+        let mut now = snapshot(1, vec![row(1)]);
+        reporter.lines(&now, WIDE);
+        now.header.kpis.queued = 1;
+        for (hold, line) in [
+            (Hold::Cap, "held at the cap: 1 task queued (fleet cap USD --fleet k3f goes on)"),
+            (Hold::Owner, "held: 1 task queued (fleet release --fleet k3f goes on)"),
+            (
+                Hold::Interrupted("SIGINT".into()),
+                "held (SIGINT): 1 task not started (fleet resume k3f)",
+            ),
+        ] {
+            now.header.hold = Some(hold);
+            assert_eq!(reporter.lines(&now, WIDE), [line]);
+        }
     }
 
     /// C-110: two batches whose ends are mixed; every line says which task of which batch it is about. C-107: their

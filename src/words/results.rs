@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-use crate::core::{BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
+use crate::core::{AgentId, BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
 use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, thousands};
 use crate::words::report_line::end_line;
@@ -30,16 +30,31 @@ pub struct Around<'a> {
     pub now: Moment,
     /// Where the reader's clock hangs.
     pub zone: &'a TimeZone,
+    /// The agents that are meant; `None` if all are. A batch of which none is meant is left out.
+    pub only: Option<&'a [AgentId]>,
+}
+
+impl Around<'_> {
+    /// Returns the rows of a batch that are meant, in the order of its tasks.
+    pub(super) fn rows_of<'a>(&self, view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'a Row> {
+        let mut rows = rows_of(view, snapshot);
+        rows.retain(|row| self.only.is_none_or(|only| only.contains(&row.id)));
+        rows
+    }
 }
 
 /// Returns the results of all batches.
 pub fn results(snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for view in &snapshot.batches {
+        let rows = around.rows_of(view, snapshot);
+        if rows.is_empty() && around.only.is_some() {
+            continue;
+        }
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(batch(view, snapshot, around, style));
+        lines.extend(batch(view, &rows, snapshot, around, style));
     }
     if lines.is_empty() {
         lines.push("no tasks yet".to_owned());
@@ -48,10 +63,10 @@ pub fn results(snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<St
 }
 
 /// Returns the same in one line a task: those that ended as they were told when they did, others with their state.
-pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
+pub fn compact(snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for view in &snapshot.batches {
-        for row in rows_of(view, snapshot) {
+        for row in around.rows_of(view, snapshot) {
             lines.push(if row.status.is_ended() {
                 end_line(row, style)
             } else {
@@ -64,6 +79,9 @@ pub fn compact(snapshot: &Snapshot, style: Style) -> Vec<String> {
                 ))
             });
         }
+    }
+    if lines.is_empty() {
+        lines.push("no tasks yet".to_owned());
     }
     lines
 }
@@ -86,32 +104,39 @@ pub(crate) fn status_word(status: BatchStatus) -> &'static str {
     }
 }
 
-fn batch(view: &BatchView, snapshot: &Snapshot, around: &Around<'_>, style: Style) -> Vec<String> {
-    let rows = rows_of(view, snapshot);
+fn batch(
+    view: &BatchView,
+    rows: &[&Row],
+    snapshot: &Snapshot,
+    around: &Around<'_>,
+    style: Style,
+) -> Vec<String> {
     let dot = style.dot();
     let status = status_word(view.status);
-    let title = format!(
-        "=== {}{dot}{}{dot}{}{dot}{status} ===",
-        view.batch.tag(),
-        view.batch.id,
-        count(rows.len(), "task")
-    );
+    let all = view.batch.agents.len();
+    let tasks = count(all, "task");
+    let tasks = if rows.len() < all { format!("{} of {tasks}", rows.len()) } else { tasks };
+    let title =
+        format!("=== {}{dot}{}{dot}{tasks}{dot}{status} ===", view.batch.tag(), view.batch.id);
     let queued = view.batch.queued;
     let age = time_text::age(around.now.since(queued));
     let mut lines = vec![
         style.text(&title),
         format!("Dispatched: {} ({age} ago)", time_text::local(queued, around.zone)),
     ];
+    if let Some(origin) = &view.batch.origin {
+        lines.push(style.text(&format!("Origin: {}", headline(origin, GOAL))));
+    }
     if let Some(context) = rows.first().and_then(|row| row.task.context.as_deref()) {
         lines.push(style.text(&format!("Context: {}", headline(context, ERROR))));
     }
-    let common = common_cause(&rows);
+    let common = common_cause(rows);
     if let Some(cause) = &common {
         let notice = style
             .text(&format!("All {} failed for one reason: {cause}", count(rows.len(), "task")));
         lines.push(style.paint(Meaning::Bad, &notice));
     }
-    for row in &rows {
+    for row in rows {
         lines.push(String::new());
         lines.extend(task(row, snapshot, around, style, common.is_some()));
     }
@@ -154,18 +179,14 @@ fn task(
     )];
     let files = AgentFiles::of(around.fleet_dir, row.id);
     let done = row.status == Status::Ended(Outcome::Done);
-    let output = if row.answer.trim().is_empty() {
-        row.end.as_ref().and_then(|end| end.tails.out_line.clone())
-    } else {
-        Some(row.answer.clone())
-    };
-    match output {
+    match output(row) {
         Some(text) => {
             if !done {
                 lines.push("  Partial output:".to_owned());
             }
             lines.extend(
                 shortened(&clean_lines(&text), &files.out)
+                    .text
                     .lines()
                     .map(|line| style.text(&format!("  {line}"))),
             );
@@ -207,13 +228,19 @@ fn facts(row: &Row, snapshot: &Snapshot, truncated: bool) -> Vec<String> {
     facts
 }
 
+/// A text that may have lost its middle.
+pub(super) struct Shortened {
+    pub(super) text: String,
+    pub(super) is_cut: bool,
+}
+
 /// Returns a long answer as its first three quarters and its last one, cut between lines where there are any; where
 /// the whole of it is stands between them.
-fn shortened(text: &str, whole: &Path) -> String {
+pub(super) fn shortened(text: &str, whole: &Path) -> Shortened {
     let text = text.trim_end();
     let length = text.chars().count();
     if length <= ANSWER {
-        return text.to_owned();
+        return Shortened { text: text.to_owned(), is_cut: false };
     }
     let place =
         |number: usize| text.char_indices().nth(number).map_or(text.len(), |(place, _)| place);
@@ -232,10 +259,20 @@ fn shortened(text: &str, whole: &Path) -> String {
         .unwrap_or(tail);
     let left_out = length - head.chars().count() - tail.chars().count();
     let left_out = thousands(u64::try_from(left_out).unwrap_or(u64::MAX));
-    format!(
+    let text = format!(
         "{head}\n[… {left_out} characters left out; all of it: {}]\n{tail}",
         one_line(&whole.to_string_lossy())
-    )
+    );
+    Shortened { text, is_cut: true }
+}
+
+/// Returns what is shown of what an agent has come to: its answer, or the last it said where there is none.
+pub(super) fn output(row: &Row) -> Option<String> {
+    if row.answer.trim().is_empty() {
+        row.end.as_ref().and_then(|end| end.tails.out_line.clone())
+    } else {
+        Some(row.answer.clone())
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +287,7 @@ mod tests {
             fleet_dir: Path::new("/f"),
             now: Moment(500 + 18 * 60_000),
             zone: &TimeZone::UTC,
+            only: None,
         };
         results(snapshot, &around, WIDE)
     }
@@ -294,6 +332,26 @@ mod tests {
                 "  Log: /f/agents/0003/out",
             ]
         );
+    }
+
+    #[test]
+    fn of_the_agents_that_are_meant_a_batch_tells_how_many_there_are_and_who_sent_them() {
+        let mut other = answered(2, "two");
+        other.batch = crate::core::BatchId::from_bits(2);
+        other.tag = "set 2".into();
+        let mut now = snapshot(1, vec![answered(1, "one"), answered(3, "three"), other]);
+        now.batches[0].batch.origin = Some("nightly\u{1b}[2J".into());
+        let around = Around {
+            fleet_dir: Path::new("/f"),
+            now: Moment(500),
+            zone: &TimeZone::UTC,
+            only: Some(&[AgentId(3)]),
+        };
+        let lines = results(&now, &around, WIDE);
+        assert_eq!(lines[0], "=== set 1 · deleg_00000001 · 1 of 2 tasks · completed ===");
+        assert_eq!(lines[2], "Origin: nightly");
+        assert!(!lines.iter().any(|line| line.contains("set 2") || line == "  one"), "{lines:?}");
+        assert_eq!(compact(&now, &around, WIDE).len(), 1);
     }
 
     /// C-116.
@@ -345,17 +403,14 @@ mod tests {
         let mut queued = row(2);
         queued.status = Status::Queued;
         let now = snapshot(1, vec![end(row(1), Outcome::Failed, "x"), queued]);
+        let around =
+            Around { fleet_dir: Path::new("/"), now: Moment(0), zone: &TimeZone::UTC, only: None };
         assert_eq!(
-            compact(&now, WIDE),
+            compact(&now, &around, WIDE),
             ["✗ [set 1 · 1/3] goal 1 (12s) — x", "○ [set 1] goal 2 (queued)"]
         );
-        assert_eq!(
-            results(
-                &snapshot(1, Vec::new()),
-                &Around { fleet_dir: Path::new("/"), now: Moment(0), zone: &TimeZone::UTC },
-                WIDE
-            ),
-            ["no tasks yet"]
-        );
+        let nothing = snapshot(1, Vec::new());
+        assert_eq!(results(&nothing, &around, WIDE), ["no tasks yet"]);
+        assert_eq!(compact(&nothing, &around, WIDE), ["no tasks yet"]);
     }
 }

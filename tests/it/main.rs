@@ -10,11 +10,15 @@ mod demo;
 #[cfg(test)]
 mod demo_screen;
 #[cfg(test)]
+mod dispatch;
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod journal;
+#[cfg(test)]
+mod logs;
 #[cfg(test)]
 mod own_config;
 #[cfg(test)]
@@ -62,6 +66,8 @@ mod screen_tail;
 #[cfg(feature = "tui")]
 mod screen_terminal;
 #[cfg(test)]
+mod show;
+#[cfg(test)]
 mod socket;
 #[cfg(test)]
 mod steer;
@@ -69,3 +75,5 @@ mod steer;
 mod supervise;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod wait;

@@ -403,7 +403,7 @@ fn a_misspelt_subcommand_makes_no_fleet() {
     for (words, part) in [
         (&["rnu", "echo hello"][..], "did you mean fleet run?"),
         (&["atach"], "did you mean fleet attach?"),
-        (&["logs", "7"], "no subcommand logs"),
+        (&["log", "7"], "no subcommand log"),
     ] {
         let mut refused = open(&world, words);
         assert_eq!(refused.end(), 2);

@@ -10,29 +10,25 @@ use super::{Arguments, ScreenArguments};
 use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// Words that somebody can expect to be subcommands of such a program and that are none: never tasks.
-const EXPECTED: [&str; 22] = [
+const EXPECTED: [&str; 18] = [
     "add",
     "cancel",
     "cap",
     "clean",
     "completions",
-    "dispatch",
     "help",
     "hold",
     "kill",
     "list",
     "log",
-    "logs",
     "man",
     "mcp",
     "prune",
     "release",
     "retry",
-    "show",
     "start",
     "status",
     "trust",
-    "wait",
 ];
 
 /// Refuses a first word that was meant as a subcommand. A task would cost money before anybody sees the mistake.

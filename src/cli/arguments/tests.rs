@@ -146,7 +146,7 @@ fn a_misspelt_subcommand_is_no_task() {
         (&["rnu", "a task"], &["did you mean fleet run?"]),
         (&["atach", "k3f", "--agent", "sh"], &["did you mean fleet attach?"]),
         (&["--state-dir", "/s", "reslts"], &["did you mean fleet results?"]),
-        (&["--state-dir=/s", "logs", "7"], &["no subcommand logs (there are run, attach, "]),
+        (&["--state-dir=/s", "log", "7"], &["no subcommand log (there are run, dispatch, "]),
         (&["frobnicate"], &["no subcommand frobnicate (there are run, "]),
         (&["rnu", "--json"], &["did you mean fleet run?"]),
     ] {
@@ -159,7 +159,9 @@ fn a_misspelt_subcommand_is_no_task() {
 
 #[test]
 fn help_of_every_subcommand_has_examples() {
-    for name in ["run", "attach", "resume", "ls", "stop", "results"] {
+    for name in
+        ["run", "dispatch", "attach", "resume", "ls", "show", "logs", "wait", "stop", "results"]
+    {
         let Err(Stop::Asked(help)) = parse_words(&[name, "--help"]) else { panic!("{name}") };
         assert!(help.contains("Examples:\n  fleet "), "{help}");
     }
@@ -213,7 +215,10 @@ fn wrong_usage_is_one_clear_sentence() {
         (&["run", "a", "--context"], &["--context", "value"]),
         (&["run", "a", "--read-only=yes"], &["--read-only"]),
         (&["ls", "extra"], &["'extra'", "--help"]),
-        (&["results", "k3f", "m2x"], &["'m2x'"]),
+        (&["attach", "k3f", "m2x"], &["'m2x'"]),
+        (&["logs"], &["AGENT"]),
+        (&["logs", "7", "--out", "--err"], &["--out", "--err"]),
+        (&["wait", "--timeout", "5"], &["--timeout", "no unit"]),
         (&["resume", "k3f", "--agent", "sh"], &["--agent"]),
         (&["--state-dir"], &["--state-dir", "value"]),
     ];

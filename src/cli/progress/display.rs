@@ -61,6 +61,11 @@ impl<'a> Display<'a> {
         (self.width)().saturating_sub(1)
     }
 
+    /// Shows a fleet whose host is another process; see [`Reporter::set_beside`].
+    pub fn set_beside(&mut self) {
+        self.reporter.set_beside();
+    }
+
     /// Takes what this snapshot has as told already: a fleet that goes on does not tell its old ends again.
     pub fn skip(&mut self, snapshot: &Snapshot) {
         self.reporter.skip(snapshot);

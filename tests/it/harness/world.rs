@@ -301,6 +301,11 @@ impl Live<'_> {
         self.pid().signal(signal);
     }
 
+    /// What it has written to stdout so far.
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.stdout).unwrap()).into_owned()
+    }
+
     /// What it has written to stderr so far.
     pub(crate) fn stderr(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.stderr).unwrap()).into_owned()
