@@ -33,6 +33,11 @@ impl Failure {
     }
 }
 
+/// A fleet that cannot be reached or decided about.
+pub(super) fn no_fleet(error: impl std::fmt::Display) -> Failure {
+    Failure::no_fleet(error.to_string())
+}
+
 /// Refuses a named fleet where none can be meant, rather than leave it out of account.
 pub(crate) fn without_fleet(global: &GlobalArguments, why: &str) -> Result<(), Failure> {
     match &global.fleet {
@@ -60,6 +65,11 @@ pub(crate) struct Meant {
 }
 
 impl Meant {
+    /// A fleet that is known and was not looked at.
+    pub(super) const fn new(dir: FleetDir) -> Self {
+        Self { dir, seen: None }
+    }
+
     /// Returns what is seen of it, looking at it unless that was done.
     pub(crate) fn inspection(self) -> Result<Inspection, Failure> {
         let look = || inspect(&self.dir).map_err(|error| Failure::no_fleet(error.to_string()));
@@ -78,11 +88,12 @@ pub(crate) fn fleet_to(
             FindError::TooShort(_) => Failure::input(error.to_string()),
             _ => Failure::no_fleet(error.to_string()),
         })?;
-        return Ok(Meant { dir, seen: None });
+        return Ok(Meant::new(dir));
     }
     let folder = folder_of(&current_folder()?);
-    if let Some(dir) = only_hosted(state, &folder)? {
-        return Ok(Meant { dir, seen: None });
+    // Where one alone has a host it is the one, whatever became of others, and need not be looked at to be found.
+    if let [hosted] = hosted_of_folder(state, &folder)?.as_slice() {
+        return Ok(Meant::new(state.fleet(hosted)));
     }
     let mut seen = of_folder(state, &folder)?;
     let listed: Vec<Listed> = seen.iter().map(to_listed).collect();
@@ -92,20 +103,14 @@ pub(crate) fn fleet_to(
     Ok(Meant { dir: state.fleet(&picked.id), seen: place.map(|place| seen.swap_remove(place)) })
 }
 
-/// Returns the fleet of a folder that has a host, if only one has. It is meant whatever the others are, and they need not
-/// be looked at.
-fn only_hosted(state: &StateDir, folder: &Path) -> Result<Option<FleetDir>, Failure> {
-    let mut hosted = None;
-    for id in ids(state)? {
-        let dir = state.fleet(&id);
-        let is_hosted = || host_of(&dir).is_ok_and(|host| host != HostState::None);
-        if dir.read_file().is_ok_and(|file| file.root == folder) && is_hosted() {
-            if hosted.is_some() {
-                return Ok(None);
-            }
-            hosted = Some(dir);
-        }
-    }
+/// Returns the fleets of one folder that have a host, here or elsewhere.
+fn hosted_of_folder(state: &StateDir, folder: &Path) -> Result<Vec<FleetId>, Failure> {
+    let mut hosted = ids(state)?;
+    hosted.retain(|id| {
+        let dir = state.fleet(id);
+        dir.read_file().is_ok_and(|file| file.root == folder)
+            && matches!(host_of(&dir), Ok(HostState::Here(_) | HostState::Elsewhere(_)))
+    });
     Ok(hosted)
 }
 

@@ -3,6 +3,7 @@
 //! What may go here: the definition of subcommands and options, parsing, `--help`. What may not: reading files, the
 //! environment, the terminal: that makes a plan of it (`plan`).
 
+mod controls;
 mod first_word;
 mod options;
 mod outside;
@@ -14,12 +15,13 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub use controls::{CapArguments, HoldArguments, ReleaseArguments, RetryArguments};
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
 pub use outside::{
     DispatchArguments, LogsArguments, ResultsArguments, ShowArguments, WaitArguments,
 };
 pub use usage_error::sentence;
-pub use values::{ContextText, EnvWord, Parallel};
+pub use values::{CapWord, ContextText, EnvWord, Parallel};
 pub(crate) use values::{check_env, env_word};
 
 const SCREEN_EXAMPLES: &str = "\
@@ -56,7 +58,8 @@ const RESUME_EXAMPLES: &str = "\
 Examples:
   fleet resume                    the newest fleet of this folder that no host watches
   fleet resume k3f --cap 20       go on, and spend up to 20 dollars in all
-  fleet resume k3f --on-cap drop";
+  fleet resume k3f --on-cap drop
+  fleet resume -d                 the same with a host in the background; returns at once";
 
 const LS_EXAMPLES: &str = "\
 Examples:
@@ -163,6 +166,14 @@ pub enum Action {
     Stop(StopArguments),
     /// Tell one agent more, or go on in its session when it has ended.
     Steer(SteerArguments),
+    /// Set or raise the cap; that answers the question when it is reached.
+    Cap(CapArguments),
+    /// Let nothing leave the queue; running agents go on.
+    Hold(HoldArguments),
+    /// Let the queue go on.
+    Release(ReleaseArguments),
+    /// Give the tasks of ended agents to new ones.
+    Retry(RetryArguments),
     /// Show what the agents answered.
     Results(ResultsArguments),
     /// Look which agent programs are here, and whether everything is ready.
@@ -216,6 +227,9 @@ pub struct ResumeArguments {
     /// Which fleet, as with --fleet.
     #[arg(value_name = "FLEET")]
     pub which: Option<String>,
+    /// Go on behind, with a host in the background, and return at once.
+    #[arg(short = 'd', long)]
+    pub detach: bool,
     /// Options that replace those the fleet was made with.
     #[command(flatten)]
     pub limits: LimitArguments,

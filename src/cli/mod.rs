@@ -12,6 +12,7 @@ use crate::runtime::FleetHandle;
 
 mod act;
 pub mod arguments;
+mod cap;
 pub mod config;
 pub mod doctor;
 pub mod exit_code;
@@ -19,6 +20,7 @@ pub mod fleet_list;
 
 mod door;
 mod handle;
+mod hosts;
 mod joined;
 mod known_kinds;
 mod look;
@@ -26,6 +28,8 @@ pub mod nearest;
 pub mod plan;
 pub mod progress;
 pub mod prompt;
+mod queue;
+mod retry;
 mod run;
 pub mod selectors;
 mod show;
@@ -44,6 +48,7 @@ pub(crate) use act::{
     fleet_to, never_inside_of_agents, outside_of_agents, state_dir, without_fleet,
 };
 pub(crate) use handle::Handle;
+pub use hosts::{Answered, Choose, Reach, Start};
 pub(crate) use joined::Joined;
 pub(crate) use look::{print, show_fleet, show_results};
 pub(crate) use run::{background_plan, current_folder, is_answerable, prune, style};
@@ -57,17 +62,19 @@ pub type Ask = fn(&StateDir, &FleetDir, Command) -> Result<(Reply, Option<Hold>)
 
 /// Runs the command line of this process. `open` is called for what more than this door takes part in: the screen, which
 /// is a door of its own, when there is no subcommand, for `fleet attach` and for `fleet demo`; `fleet doctor`; and
-/// commands that go on beside a host, such as `fleet dispatch` and `fleet wait`. It gets the arguments and the words of the command line. `serve` lets others into the fleets of `fleet run` and `fleet
-/// resume`; `ask` is how other commands reach a host.
+/// commands that go on beside a host, such as `fleet dispatch` and `fleet wait`. It gets the arguments and the words of
+/// the command line. `serve` lets others into the fleets of `fleet run` and `fleet resume`; `ask` and `reach` are how
+/// other commands reach a host.
 pub fn main(
     open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
     serve: Serve,
     ask: Ask,
+    reach: Reach,
 ) -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let code = match arguments::parse(words) {
-        Ok(arguments) => act(&arguments, argv, open, serve, ask).unwrap_or_else(|failure| {
+        Ok(arguments) => act(&arguments, argv, open, serve, ask, reach).unwrap_or_else(|failure| {
             // There is nobody else to tell.
             let _ = writeln!(std::io::stderr(), "fleet: {}", failure.sentence);
             failure.code
@@ -90,6 +97,7 @@ fn act(
     open: impl FnOnce(&Arguments, Vec<String>) -> Result<u8, Failure>,
     serve: Serve,
     ask: Ask,
+    reach: Reach,
 ) -> Result<u8, Failure> {
     let global = &arguments.global;
     match &arguments.action {
@@ -105,9 +113,13 @@ fn act(
             | Action::Wait(_),
         ) => open(arguments, argv),
         Some(Action::Run(run)) => run::run(run, global, argv, serve),
-        Some(Action::Resume(resume)) => run::resume(resume, global, serve),
+        Some(Action::Resume(resume)) => run::resume(resume, global, serve, reach),
         Some(Action::Ls) => look::list(global),
         Some(Action::Stop(stop)) => look::stop(stop, global),
         Some(Action::Steer(arguments)) => steer::steer(arguments, global, ask),
+        Some(Action::Cap(arguments)) => cap::cap(arguments, global, reach),
+        Some(Action::Hold(arguments)) => queue::hold(arguments, global, reach),
+        Some(Action::Release(arguments)) => queue::release(arguments, global, reach),
+        Some(Action::Retry(arguments)) => retry::retry(arguments, global, reach),
     }
 }

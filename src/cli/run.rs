@@ -17,9 +17,11 @@ use super::arguments::{GlobalArguments, ResumeArguments, RunArguments, which_fle
 use super::config::Config;
 use super::door::{Signals, beside_signals, submit};
 use super::exit_code::{NOT_DONE, exit_code};
+use super::hosts::Reach;
 use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
+use super::queue::resume_behind;
 use super::table::table;
 use crate::core::{AgentId, BatchId, FleetOptions, Hold, OnCap, Snapshot, Submission};
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
@@ -96,12 +98,16 @@ pub(super) fn resume(
     arguments: &ResumeArguments,
     global: &GlobalArguments,
     serve: Serve,
+    reach: Reach,
 ) -> Result<u8, Failure> {
     let depth = depth();
     never_inside_of_agents(depth, "resume")?;
     let state = state_dir(global)?;
     let which = which_fleet(global, arguments.which.as_deref()).map_err(Failure::input)?;
     let dir = fleet_to(&state, which, Purpose::Resume)?.dir;
+    if arguments.detach {
+        return resume_behind(&state, &dir, &arguments.limits, reach, global.json);
+    }
     let limits = arguments.limits.clone();
     let terminal = is_answerable(global.json);
     let setup = setup(depth)?;

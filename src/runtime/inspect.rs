@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::clock::Clock;
 use super::output;
 use super::recover::{last_sign, lost};
-use crate::core::{AgentId, Command, Event, Fleet, Snapshot, Ticket};
+use crate::core::{AgentId, Command, Event, Fleet, FleetOptions, Snapshot, Ticket};
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, FleetStanding, HostState, JournalError,
 };
@@ -18,6 +18,8 @@ pub struct Inspection {
     pub dir: FleetDir,
     /// What was written down when it was made.
     pub file: FleetFile,
+    /// Options in force, with the cap as it is now.
+    pub options: FleetOptions,
     /// How it stands.
     pub standing: FleetStanding,
     /// A host lives, here or elsewhere.
@@ -85,6 +87,7 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
     Ok(Inspection {
         dir: dir.clone(),
         file,
+        options: FleetOptions { cap: fleet.cap(), ..fleet.options().clone() },
         standing,
         has_host: hosted,
         host_pid,

@@ -6,6 +6,7 @@
 mod account;
 mod attend;
 mod clock;
+mod decide;
 mod dispatch;
 mod given;
 mod halt;
@@ -30,6 +31,7 @@ use crate::journal::FleetDir;
 
 pub(crate) use crate::journal::to_type;
 pub use clock::Clock;
+pub use decide::{DecideError, decide};
 pub(crate) use handle::Asked;
 pub use handle::{FleetHandle, Given, Gone, HostEnd, channel};
 pub use host::Host;

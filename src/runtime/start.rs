@@ -247,7 +247,12 @@ enum Going {
 
 /// Returns since when the queue that a host finds has waited, if that is for its owner to know before it goes on: the
 /// owner may have forgotten it, and has not held it.
-fn waits_since(dir: &FleetDir, fleet: &Fleet, now: Moment, restarted: bool) -> Option<Moment> {
+pub(super) fn waits_since(
+    dir: &FleetDir,
+    fleet: &Fleet,
+    now: Moment,
+    restarted: bool,
+) -> Option<Moment> {
     let since = fleet.newest();
     let is_due = match fleet.hold() {
         Some(Hold::Owner | Hold::Back(_)) => false,
@@ -263,7 +268,7 @@ fn waits_since(dir: &FleetDir, fleet: &Fleet, now: Moment, restarted: bool) -> O
 }
 
 /// Returns the other machine on which an agent lives, for fleets in a folder that machines share.
-fn lives_elsewhere(dir: &FleetDir, fleet: &Fleet) -> Option<String> {
+pub(super) fn lives_elsewhere(dir: &FleetDir, fleet: &Fleet) -> Option<String> {
     fleet.live().into_iter().find_map(|id| match supervise::life(&AgentDir::new(dir.agent(id))) {
         Ok(Life::Elsewhere { host }) => Some(host),
         Ok(Life::Lives { .. } | Life::NeverBegan | Life::Ended(_) | Life::Lost) | Err(_) => None,

@@ -4,8 +4,8 @@
 
 use std::io::{self, Write as _};
 
-use super::connect::Connector;
-use crate::cli::Failure;
+use super::connect::{Connector, StartError};
+use crate::cli::{Answered, Choose, Failure, Start};
 use crate::core::{Command, Hold, Reply};
 use crate::journal::{FleetDir, StateDir};
 use crate::runtime::new_loop;
@@ -17,18 +17,46 @@ pub(super) fn ask(
     dir: &FleetDir,
     command: Command,
 ) -> Result<(Reply, Option<Hold>), Failure> {
-    let failed = |why: String| Failure::no_fleet(why);
-    let launcher = Launcher::this_executable().map_err(|error| failed(error.to_string()))?;
-    let connector = Connector::new(state, dir.clone(), launcher).in_passing();
-    let looped = new_loop().map_err(|error| failed(error.to_string()))?;
+    let mut command = Some(command);
+    let answered = reach(state, dir, Start::AsItWas, &mut |_| Ok(command.take()))?;
+    match answered {
+        Some(Answered { reply: Some(reply), after, .. }) => Ok((reply, after.header.hold.clone())),
+        Some(_) | None => Err(failed(&StartError::Gone(dir.id().clone()))),
+    }
+}
+
+/// Connects to a fleet's host and asks it what is chosen once the fleet has been seen; see [`crate::cli::Reach`].
+pub(super) fn reach(
+    state: &StateDir,
+    dir: &FleetDir,
+    start: Start<'_>,
+    choose: Choose<'_>,
+) -> Result<Option<Answered>, Failure> {
+    let launcher = Launcher::this_executable().map_err(|error| failed(&error))?;
+    let mut connector = Connector::new(state, dir.clone(), launcher).in_passing();
+    if let Start::GoingOn(options) = start {
+        connector = connector.going_on(options).map_err(|error| failed(&error))?;
+    }
+    let looped = new_loop().map_err(|error| failed(&error))?;
+    let say = |what: String| {
+        // There is nobody else to tell.
+        let _ = writeln!(io::stderr(), "fleet: {what}");
+    };
     looped.block_on(async {
-        let say = |what: String| {
-            // There is nobody else to tell.
-            let _ = writeln!(io::stderr(), "fleet: {what}");
+        let connected = match start {
+            Start::Never => connector.connect_if_hosted(say).await,
+            Start::AsItWas | Start::GoingOn(_) => connector.connect(say).await.map(Some),
         };
-        let connected = connector.connect(say).await.map_err(|error| failed(error.to_string()))?;
-        let reply =
-            connected.handle.send(command).await.map_err(|gone| failed(gone.to_string()))?;
-        Ok((reply, connected.handle.snapshot().header.hold.clone()))
+        let Some(connected) = connected.map_err(|error| failed(&error))? else { return Ok(None) };
+        let handle = connected.handle;
+        let reply = match choose(&handle.snapshot())? {
+            Some(command) => Some(handle.send(command).await.map_err(|gone| failed(&gone))?),
+            None => None,
+        };
+        Ok(Some(Answered { reply, after: handle.snapshot(), host: handle.host() }))
     })
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Failure {
+    Failure::no_fleet(error.to_string())
 }

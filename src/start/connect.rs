@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::host::HOST_WORD;
+use super::host::{GO_ON_WORD, HOST_WORD};
 use crate::control::{ConnectError, Connected, connect, connect_in_passing};
-use crate::core::FleetId;
+use crate::core::{FleetId, FleetOptions};
 use crate::journal::{FleetDir, HostState, StateDir, host_of, open_to_append, read_text, to_type};
 use crate::supervise::{Launcher, has_started};
 
@@ -138,8 +138,36 @@ impl Connector {
         Self { in_passing: true, ..self }
     }
 
+    /// Lets a host that is started go on with the queue, whatever held it, with these options instead of those in force.
+    pub fn going_on(mut self, options: &FleetOptions) -> io::Result<Self> {
+        let text = serde_json::to_string(options)?;
+        self.options.extend([GO_ON_WORD.into(), text.into()]);
+        Ok(self)
+    }
+
+    /// Connects to the host that there is; `None` if there is none. `say` is as in [`Connector::connect`].
+    pub async fn connect_if_hosted(
+        &self,
+        say: impl Fn(String),
+    ) -> Result<Option<Connected>, StartError> {
+        self.connect_with(0, say).await
+    }
+
     /// Connects. `say` is told what is waited for, in words for people, whenever that takes more than a moment.
     pub async fn connect(&self, say: impl Fn(String)) -> Result<Connected, StartError> {
+        let connected = self.connect_with(STARTS, say).await?;
+        connected.ok_or_else(|| StartError::Failed {
+            fleet: self.dir.id().clone(),
+            why: "it went again and again before it answered".to_owned(),
+        })
+    }
+
+    /// Connects, starting hosts as often as is said; `None` once there is none and none is started any more.
+    async fn connect_with(
+        &self,
+        most_starts: u32,
+        say: impl Fn(String),
+    ) -> Result<Option<Connected>, StartError> {
         let fleet = || self.dir.id().clone();
         let deadline = Instant::now() + PATIENCE;
         let (mut starts, mut has_said) = (0, false);
@@ -151,21 +179,18 @@ impl Connector {
             };
             match connected {
                 Err(error) if error.is_passing() => {}
-                result => return Ok(result?),
+                result => return Ok(Some(result?)),
             }
             match self.host().await? {
                 HostState::Elsewhere(host) => {
                     return Err(StartError::Elsewhere { fleet: fleet(), host });
                 }
-                HostState::None if starts < STARTS => {
+                HostState::None if starts < most_starts => {
                     starts += 1;
                     say("starting the fleet's host".to_owned());
                     self.start().await?;
                 }
-                HostState::None => {
-                    let why = "it went again and again before it answered".to_owned();
-                    return Err(StartError::Failed { fleet: fleet(), why });
-                }
+                HostState::None => return Ok(None),
                 HostState::Here(pid) if Instant::now() >= deadline => {
                     return Err(StartError::Closed { fleet: fleet(), pid });
                 }

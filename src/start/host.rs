@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::join::is_unused;
 use crate::control::{Listener, Stay, serve};
-use crate::core::{Command, FleetId};
+use crate::core::{Command, FleetId, FleetOptions};
 use crate::journal::{FleetDir, HostLock, StateDir, Taken, delete};
 use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
@@ -26,6 +26,8 @@ use crate::words::time_text::timestamp;
 
 /// First argument of a host.
 pub(super) const HOST_WORD: &str = "host";
+/// Before the options with which it goes on, as JSON, whatever held the queue.
+pub(super) const GO_ON_WORD: &str = "--go-on";
 /// How long a host stays after there was last something to do, or somebody there.
 const LINGER: Duration = Duration::from_secs(30);
 /// Screens count time for themselves, so a sign of life every three seconds is enough for them, and lets both sleep.
@@ -39,6 +41,8 @@ struct Arguments {
     fleet: FleetId,
     state_dir: PathBuf,
     stay: Stay,
+    /// Options with which the queue goes on; `None`: what waits for its owner's word still does.
+    go_on: Option<Box<FleetOptions>>,
 }
 
 /// Runs the host if this process was started as one; `None` otherwise. Must come before anything is opened and any
@@ -65,9 +69,14 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String>
     let fleet = FleetId(text(words.next()).ok_or_else(usage)?);
     let mut state_dir = None;
     let mut stay = Stay { linger: LINGER, is_ephemeral: false };
+    let mut go_on = None;
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("--state-dir") => state_dir = words.next().map(PathBuf::from),
+            Some(GO_ON_WORD) => {
+                let options = text(words.next()).and_then(|text| serde_json::from_str(&text).ok());
+                go_on = Some(options.ok_or_else(usage)?);
+            }
             Some("--ephemeral") => stay.is_ephemeral = true,
             Some("--linger-ms") => {
                 let millis = text(words.next()).and_then(|text| text.parse().ok());
@@ -76,7 +85,7 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String>
             _ => return Err(usage()),
         }
     }
-    Ok(Arguments { fleet, state_dir: state_dir.ok_or_else(usage)?, stay })
+    Ok(Arguments { fleet, state_dir: state_dir.ok_or_else(usage)?, stay, go_on })
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
@@ -90,8 +99,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     supervise::adopt_orphans();
     let launcher = Launcher::this_executable().map_err(|error| error.to_string())?;
     let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN };
-    let hosted = dir.clone();
-    let thread = match HostThread::start(move || Host::open(hosted, &setup)) {
+    let (hosted, go_on) = (dir.clone(), arguments.go_on.clone());
+    let made = move || match go_on {
+        Some(options) => Host::recover(hosted, |_| Ok(*options), &setup),
+        None => Host::open(hosted, &setup),
+    };
+    let thread = match HostThread::start(made) {
         // Another host was faster, and serves whoever started this one.
         Err(StartError::Host(HostError::Taken(Taken::Held { .. }))) => return Ok(()),
         started => started.map_err(|error| error.to_string())?,
@@ -215,11 +228,22 @@ mod tests {
         let arguments = parsed(&["k3f", "--state-dir", "/s"]).unwrap();
         let stay = Stay { linger: LINGER, is_ephemeral: false };
         let fleet = FleetId("k3f".to_owned());
-        assert_eq!(arguments, Arguments { fleet, state_dir: PathBuf::from("/s"), stay });
+        let state_dir = PathBuf::from("/s");
+        assert_eq!(arguments, Arguments { fleet, state_dir, stay, go_on: None });
+        let options = FleetOptions { max_parallel: Some(7), ..FleetOptions::default() };
+        let text = serde_json::to_string(&options).unwrap();
+        let arguments = parsed(&["k3f", "--state-dir", "/s", GO_ON_WORD, &text]).unwrap();
+        assert_eq!(arguments.go_on.as_deref(), Some(&options));
         let words = ["k3f", "--linger-ms", "7", "--ephemeral", "--state-dir", "/s"];
         let stay = Stay { linger: Duration::from_millis(7), is_ephemeral: true };
         assert_eq!(parsed(&words).unwrap().stay, stay);
-        for wrong in [&[] as &[&str], &["k3f"], &["k3f", "--state-dir"], &["k3f", "--x"]] {
+        for wrong in [
+            &[] as &[&str],
+            &["k3f"],
+            &["k3f", "--state-dir"],
+            &["k3f", "--x"],
+            &["k3f", GO_ON_WORD, "{"],
+        ] {
             assert!(parsed(wrong).unwrap_err().contains("people use `fleet`"), "{wrong:?}");
         }
     }

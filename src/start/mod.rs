@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
         Some(Action::Wait(wanted)) => wait::run(wanted, &arguments.global),
         _ => open(arguments, argv),
     };
-    let door = || cli::main(open, serving::serve_beside, asking::ask);
+    let door = || cli::main(open, serving::serve_beside, asking::ask, asking::reach);
     host::host_main().or_else(replay_main).unwrap_or_else(door)
 }
 

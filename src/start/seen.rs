@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::cli::arguments::{GlobalArguments, ResultsArguments, ShowArguments, which_fleet};
 use crate::cli::{self, Failure, fleet_to, selectors, state_dir};
 use crate::control::connect_in_passing;
-use crate::core::{AgentId, Snapshot};
+use crate::core::{AgentId, FleetOptions, Snapshot};
 use crate::journal::{FleetDir, FleetStanding, HostState, Purpose, StateDir, host_of};
 use crate::runtime::{Clock, Inspection, new_loop};
 use crate::supervise::AgentDir;
@@ -68,9 +68,11 @@ fn shown_by_host(dir: &FleetDir) -> Option<Inspection> {
         Some(_) => FleetStanding::Held,
         None => FleetStanding::Live,
     };
+    let options = FleetOptions { cap: snapshot.header.cap, ..file.options.clone() };
     Some(Inspection {
         dir: dir.clone(),
         file,
+        options,
         standing,
         has_host: true,
         host_pid,

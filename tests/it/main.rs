@@ -6,6 +6,8 @@ mod adapters;
 #[cfg(test)]
 mod cli_usage;
 #[cfg(test)]
+mod controls;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod demo_screen;

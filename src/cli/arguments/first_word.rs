@@ -10,26 +10,8 @@ use super::{Arguments, ScreenArguments};
 use crate::words::plain_text::{cut_graphemes, one_line};
 
 /// Words that somebody can expect to be subcommands of such a program and that are none: never tasks.
-const EXPECTED: [&str; 18] = [
-    "add",
-    "cancel",
-    "cap",
-    "clean",
-    "completions",
-    "help",
-    "hold",
-    "kill",
-    "list",
-    "log",
-    "man",
-    "mcp",
-    "prune",
-    "release",
-    "retry",
-    "start",
-    "status",
-    "trust",
-];
+const EXPECTED: [&str; 10] =
+    ["add", "cancel", "clean", "help", "kill", "list", "log", "mcp", "start", "status"];
 
 /// Refuses a first word that was meant as a subcommand. A task would cost money before anybody sees the mistake.
 pub(super) fn check(words: &[OsString], screen: &ScreenArguments) -> Result<(), String> {

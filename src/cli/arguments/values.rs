@@ -30,6 +30,10 @@ pub enum ContextText {
     File(PathBuf),
 }
 
+/// Value of `fleet cap`: `None` takes the cap away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CapWord(pub Option<NanoUsd>);
+
 /// Variables that Fleet itself sets for each agent; anybody else who sets them breaks how agents are found again.
 const OWN_VARIABLES: [&str; 5] =
     ["FLEET_AGENT", "FLEET_DEPTH", "FLEET_TASK", "FLEET_TASK_FILE", "FLEET_TOKEN"];
@@ -70,6 +74,13 @@ pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
 
 pub(crate) fn money(text: &str) -> Result<NanoUsd, String> {
     text.parse().map_err(|error: crate::core::MoneyError| error.to_string())
+}
+
+pub(super) fn cap_word(text: &str) -> Result<CapWord, String> {
+    if text == "none" {
+        return Ok(CapWord(None));
+    }
+    money(text).map(|cap| CapWord(Some(cap)))
 }
 
 pub(crate) fn span(text: &str) -> Result<Duration, String> {

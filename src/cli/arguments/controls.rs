@@ -1,0 +1,81 @@
+//! What can be said to subcommands that steer a fleet from outside: its cap, its queue, what is tried again.
+//!
+//! What may go here: their arguments and examples. What may not: what they do.
+
+use clap::Args;
+
+use super::values::{self, CapWord};
+
+const CAP_EXAMPLES: &str = "\
+Examples:
+  fleet cap 20                    20 dollars in all; what waits for the cap goes on
+  fleet cap none                  no cap any more
+  fleet cap 20 --fleet k3f        of one fleet, by the beginning of its id
+
+A cap that lets nothing start is refused: fleet hold holds the queue. Where the cap question is open, this answers it.
+
+Exit codes: 0 it is the cap now; 2 usage, or refused; 4 no such fleet, or no host that answers.";
+
+const HOLD_EXAMPLES: &str = "\
+Examples:
+  fleet hold                      what runs goes on, and nothing leaves the queue
+  fleet hold k3f --json
+
+Exit codes: 0 it is held, or has ended; 2 usage; 4 no such fleet, or no host that answers.";
+
+const RELEASE_EXAMPLES: &str = "\
+Examples:
+  fleet release                   let the queue go on, kinds of agents that are held included
+  fleet release k3f
+
+A fleet without a host gets one in the background, as with fleet resume -d. What the cap holds goes on with
+fleet cap USD.
+
+Exit codes: 0 nothing is held any more; 2 usage, or refused; 4 no such fleet, or no host that answers.";
+
+const RETRY_EXAMPLES: &str = "\
+Examples:
+  fleet retry failed              all that ended and are not done, unless that was done already
+  fleet retry 7 9-12              these agents
+  fleet retry set:2               all agents of the second batch that have ended
+  fleet retry failed --json
+
+Each task is given to a new agent. A fleet without a host gets one in the background.
+
+Exit codes: 0 they are queued, or nothing has failed; 2 usage, or refused; 4 no such fleet, or no host.";
+
+/// Arguments of `fleet cap`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = CAP_EXAMPLES)]
+pub struct CapArguments {
+    /// Most that the fleet may spend, in dollars; none takes the cap away.
+    #[arg(value_name = "USD|none", value_parser = values::cap_word, allow_hyphen_values = true)]
+    pub cap: CapWord,
+}
+
+/// Arguments of `fleet hold`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = HOLD_EXAMPLES)]
+pub struct HoldArguments {
+    /// Which fleet, as with --fleet.
+    #[arg(value_name = "FLEET")]
+    pub which: Option<String>,
+}
+
+/// Arguments of `fleet release`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RELEASE_EXAMPLES)]
+pub struct ReleaseArguments {
+    /// Which fleet, as with --fleet.
+    #[arg(value_name = "FLEET")]
+    pub which: Option<String>,
+}
+
+/// Arguments of `fleet retry`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RETRY_EXAMPLES)]
+pub struct RetryArguments {
+    /// Which agents: failed, 7, 3-9, set:2, all.
+    #[arg(value_name = "SEL")]
+    pub selectors: Vec<String>,
+}

@@ -1,0 +1,293 @@
+//! Steering fleets from outside with the real binary: cap, hold, release, retry and `resume -d`, whether a fleet is live,
+//! held, hostless or has ended.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::harness::{GENEROUS, Live, World, wait_until};
+
+/// A task that says that it runs and waits for a file.
+const WAITS: &str = "echo ran >> ran; until [ -e go ]; do sleep 0.02; done";
+
+/// Starts a fleet of one agent at a time, whose first one runs until there is a file `go`.
+fn running<'w>(world: &'w World, tasks: &[&str]) -> Live<'w> {
+    let live = world.start(&[&["run", "--agent", "sh", "-j", "1", WAITS], tasks].concat());
+    world.wait_lines("ran", 1);
+    live
+}
+
+/// The same without its host: the agent lives on.
+fn hostless(world: &World, tasks: &[&str]) {
+    let live = running(world, tasks);
+    live.signal(Signal::KILL);
+}
+
+/// The same interrupted: nothing runs, and what was queued waits.
+fn held(world: &World, tasks: &[&str]) {
+    let live = running(world, tasks);
+    live.signal(Signal::INT);
+    live.end().expect_code(130);
+}
+
+fn let_go(world: &World) {
+    std::fs::write(world.file("go"), "").unwrap();
+}
+
+fn said(world: &World, args: &[&str]) -> String {
+    world.fleet(args).expect_code(0).stdout
+}
+
+fn refused(world: &World, args: &[&str], code: i32) -> String {
+    let ran = world.fleet(args).expect_code(code);
+    assert_eq!(ran.stdout, "", "{ran:#?}");
+    ran.stderr
+}
+
+fn results(world: &World) -> Value {
+    world.fleet(&["results", "--json"]).expect_code(0).json()
+}
+
+/// Waits until nothing of the only fleet runs or waits; returns the states of its agents.
+#[track_caller]
+fn ended(world: &World) -> Vec<String> {
+    wait_until("all agents have ended", GENEROUS, || {
+        let results = results(world);
+        let kpis = &results["kpis"];
+        if (&kpis["running"], &kpis["queued"]) != (&json!(0), &json!(0)) {
+            return Err(format!("{results:#}"));
+        }
+        let agents = results["agents"].as_array().unwrap();
+        Ok(agents.iter().map(|agent| agent["status"].as_str().unwrap().to_owned()).collect())
+    })
+}
+
+#[test]
+fn a_live_fleet_is_held_released_and_given_another_cap() {
+    let world = World::new();
+    let live = running(&world, &["echo b"]);
+    let id = world.only_fleet();
+    let held = said(&world, &["hold"]);
+    assert_eq!(
+        held,
+        format!(
+            "fleet {id} is held: 1 task waiting, 1 agent goes on; `fleet release {id}` lets the queue go on\n"
+        )
+    );
+    assert!(said(&world, &["hold"]).contains("was held already"));
+    let json = world.fleet(&["hold", "--json"]).expect_code(0).json();
+    assert_eq!((&json["state"], &json["queued"]), (&json!("held"), &json!(1)));
+    let cap = said(&world, &["cap", "5"]);
+    assert!(cap.contains("is $5.00 now") && cap.contains(&format!("fleet release {id}")), "{cap}");
+    let cap = world.fleet(&["cap", "7.50", "--json", "--fleet", &id]).expect_code(0).json();
+    assert_eq!((&cap["cap_usd"], &cap["cap_usd_before"]), (&json!(7.5), &json!(5.0)));
+    assert!(said(&world, &["cap", "none"]).contains("has no cap now, after $7.50"));
+    let nothing = refused(&world, &["cap", "0"], 2);
+    assert!(nothing.contains("would let nothing start") && nothing.contains("fleet hold"));
+    assert!(refused(&world, &["cap", "much"], 2).contains("'much'"));
+    assert!(said(&world, &["release"]).contains("goes on: 1 running, 1 queued"));
+    assert!(said(&world, &["release", &id]).contains("nothing held"));
+    let has_host = refused(&world, &["resume", "-d"], 4);
+    assert!(has_host.contains("has a host already") && has_host.contains("fleet release"));
+    let_go(&world);
+    live.end().expect_code(0);
+}
+
+#[test]
+fn a_held_fleet_goes_on_behind_with_the_cap_that_it_was_given() {
+    let world = World::new();
+    held(&world, &["echo b > b"]);
+    let cap = said(&world, &["cap", "5"]);
+    assert!(cap.contains("1 task waiting: `fleet release"), "{cap}");
+    assert!(said(&world, &["hold"]).contains("is held: 1 task waiting"));
+    assert!(!world.file("b").exists());
+    assert_eq!(world.fleet(&["ls", "--json"]).json()[0]["state"], "held");
+    // Returns at once, and what it started has none of its pipes.
+    let resumed =
+        world.fleet(&["resume", "-d", "--json", "--on-cap", "drop"]).expect_code(0).json();
+    assert_eq!((&resumed["status"], &resumed["state"]), (&json!("resumed"), &json!("live")));
+    assert!(resumed["host_pid"].is_u64(), "{resumed}");
+    assert_eq!(ended(&world), ["interrupted", "done"]);
+    assert_eq!(results(&world)["cap_usd"], 5.0);
+    world.end_fleets();
+    let over = said(&world, &["resume", "-d", &world.only_fleet()]);
+    assert!(over.contains("has ended") && over.contains("fleet retry failed"), "{over}");
+}
+
+#[test]
+fn decisions_about_a_hostless_fleet_last_and_start_nothing_until_it_is_released() {
+    let world = World::new();
+    hostless(&world, &["echo b > b"]);
+    let id = world.only_fleet();
+    let cap = said(&world, &["cap", "5"]);
+    assert!(cap.contains(&format!("no host watches this fleet: `fleet resume {id} -d` goes on")));
+    assert!(refused(&world, &["cap", "0"], 2).contains("would let nothing start"));
+    assert!(said(&world, &["hold"]).contains("is held: 1 task waiting, 1 agent goes on"));
+    let json = world.fleet(&["hold", "--json"]).expect_code(0).json();
+    assert_eq!((&json["state"], &json["host_pid"]), (&json!("hostless"), &Value::Null));
+    assert_eq!(world.fleet(&["ls", "--json"]).json()[0]["state"], "hostless");
+    assert_eq!(results(&world)["cap_usd"], 5.0);
+    assert!(!world.file("b").exists());
+    let released = said(&world, &["release"]);
+    assert!(released.contains("goes on behind (host process ") && released.contains("1 queued"));
+    let_go(&world);
+    assert_eq!(ended(&world), ["done", "done"]);
+    world.end_fleets();
+}
+
+#[test]
+fn a_resumed_fleet_refuses_a_cap_that_lets_nothing_start_and_stays_as_it_was() {
+    let world = World::new();
+    held(&world, &["echo b > b"]);
+    let refusal = refused(&world, &["resume", "-d", "--cap", "0"], 2);
+    assert!(refusal.contains("--cap: $0.00 would let nothing start"), "{refusal}");
+    assert_eq!(world.fleet(&["ls", "--json"]).json()[0]["state"], "held");
+    world.assert_nothing_runs();
+}
+
+#[test]
+fn an_ended_fleet_has_nothing_to_hold_and_its_failed_tasks_are_tried_again_once() {
+    let world = World::new();
+    world.fleet(&["run", "--agent", "sh", "echo a", "exit 3", "test -e go"]).expect_code(1);
+    let id = world.only_fleet();
+    for args in [&["hold"][..], &["release"], &["cap", "5"], &["resume", "-d"]] {
+        let ended = refused(&world, args, 4);
+        assert!(ended.contains("has ended") && ended.contains("fleet ls"), "{ended}");
+    }
+    assert!(said(&world, &["hold", &id]).contains("has ended: nothing is left to hold"));
+    assert!(said(&world, &["release", &id]).contains("has ended: nothing is left to go on with"));
+    assert!(said(&world, &["cap", "5", "--fleet", &id]).contains("is $5.00 now"));
+    world.assert_nothing_runs();
+    let_go(&world);
+    let held = world.fleet(&["retry", "failed", "--json"]).expect_code(0).json();
+    assert_eq!((&held["retry_of"], &held["agents"]), (&json!([2, 3]), &json!([4, 5])));
+    assert!(held["delegation_id"].as_str().unwrap().starts_with("deleg_"), "{held}");
+    assert_eq!(ended(&world), ["done", "failed", "failed", "failed", "done"]);
+    // What failed again is tried again, and what was tried is not.
+    assert_eq!(said(&world, &["retry", "failed"]), "#4 is tried again as #6\n");
+    ended(&world);
+    assert!(refused(&world, &["retry", "2"], 2).contains("#2 is already tried again as #4"));
+    let all = world.fleet(&["retry", "all", "--json"]).expect_code(0).json();
+    assert_eq!((&all["retry_of"], &all["agents"]), (&json!([1, 5, 6]), &json!([7, 8, 9])));
+    let left: Vec<_> = all["left_out"].as_array().unwrap().iter().map(|it| &it["agent"]).collect();
+    assert_eq!(left, [2, 3, 4]);
+    ended(&world);
+    world.end_fleets();
+}
+
+/// C-132.
+#[test]
+fn tasks_that_were_stopped_timed_out_or_failed_are_run_again_by_new_agents() {
+    let world = World::new();
+    let live = world.start(&[
+        "run",
+        "--agent",
+        "sh",
+        "-j",
+        "3",
+        "--timeout",
+        "300ms",
+        "exit 3",
+        "[ -e again ] || sleep 60",
+        "[ -e again ] || { echo ran > ran; sleep 60; }",
+    ]);
+    world.wait_lines("ran", 1);
+    world.fleet(&["stop", "3"]).expect_code(0);
+    live.end().expect_code(1);
+    assert_eq!(ended(&world)[..2], ["failed", "timeout"]);
+    let third = ended(&world)[2].clone();
+    assert!(["cancelled", "timeout"].contains(&third.as_str()), "{third}");
+    std::fs::write(world.file("again"), "").unwrap();
+    assert_eq!(said(&world, &["retry", "failed"]), "#1 #2 #3 are tried again as #4 #5 #6\n");
+    assert_eq!(ended(&world)[3..], ["failed", "done", "done"]);
+    let agents = results(&world)["agents"].clone();
+    assert_eq!((&agents[1]["retried_by"], &agents[4]["retry_of"]), (&json!(5), &json!(2)));
+    world.end_fleets();
+}
+
+#[test]
+fn what_cannot_be_tried_again_is_refused_with_the_reason() {
+    let world = World::new();
+    let live = running(&world, &[]);
+    assert!(refused(&world, &["retry", "1"], 2).contains("#1 has not ended"));
+    assert!(refused(&world, &["retry"], 2).contains("all"));
+    assert!(refused(&world, &["retry", "9"], 2).contains("no agent #9"));
+    assert!(refused(&world, &["retry", "set:4"], 2).contains("no batch 4"));
+    assert!(said(&world, &["retry", "failed"]).contains("nothing of fleet"));
+    let all = world.fleet(&["retry", "all", "--json"]).expect_code(0).json();
+    assert_eq!((&all["status"], &all["left_out"][0]["agent"]), (&json!("nothing"), &json!(1)));
+    let_go(&world);
+    live.end().expect_code(0);
+    let other = World::new();
+    other.fleet(&["run", "--agent", "sh", "--env", "K=secret", "exit 3"]).expect_code(1);
+    let kept = refused(&other, &["retry", "1"], 2);
+    assert!(kept.contains("--env (K)") && !kept.contains("secret"), "{kept}");
+    other.end_fleets();
+}
+
+#[test]
+fn two_who_try_the_same_again_do_not_double_it() {
+    let world = World::new();
+    let live = world.start(&["run", "--agent", "sh", "-j", "2", WAITS, "exit 3", "exit 4"]);
+    world.wait_lines("ran", 1);
+    wait_until("two have failed", GENEROUS, || {
+        let failed = results(&world)["kpis"]["failed"].as_u64();
+        if failed == Some(2) { Ok(()) } else { Err(format!("{failed:?}")) }
+    });
+    let both = [world.start(&["retry", "2-3"]), world.start(&["retry", "2-3"])];
+    let mut codes: Vec<_> = both.into_iter().map(|one| one.end().code).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(2)]);
+    assert_eq!(results(&world)["kpis"]["total"], 5);
+    let_go(&world);
+    live.end().expect_code(1);
+}
+
+#[test]
+fn the_cap_holds_what_is_tried_again_until_it_is_raised() {
+    let world = World::new();
+    let paid = r#"echo '{"fleet":"cost","total_usd":0.42}'; exit 3"#;
+    world.fleet(&["run", "--agent", "sh", "--cap", "0.40", paid]).expect_code(1);
+    let tried = said(&world, &["retry", "1"]);
+    assert!(tried.starts_with("#1 is tried again as #2; 1 task waiting: the cap of $0.40 holds"));
+    let raise = format!("fleet cap USD --fleet {}", world.only_fleet());
+    assert!(tried.contains(&raise), "{tried}");
+    let release = refused(&world, &["release"], 2);
+    assert!(release.contains("the cap of $0.40 holds the queue") && release.contains(&raise));
+    assert!(refused(&world, &["cap", "0.41"], 2).contains("$0.42 is spent"));
+    assert!(said(&world, &["cap", "2"]).contains("is $2.00 now, after $0.40"));
+    assert_eq!(ended(&world), ["failed", "failed"]);
+    world.end_fleets();
+}
+
+#[test]
+fn an_open_cap_question_is_answered_by_another_cap() {
+    let world = World::new();
+    let paid = r#"echo '{"fleet":"cost","total_usd":0.42}'; until [ -e go ]; do sleep 0.02; done"#;
+    held(&world, &[paid, "echo b", "echo c"]);
+    world.fleet(&["resume", "-d", "--on-cap", "ask"]).expect_code(0);
+    world.fleet(&["cap", "0.40"]).expect_code(0);
+    let asked = wait_until("the cap question is open", GENEROUS, || {
+        let hold = world.fleet(&["cap", "0.41"]);
+        if hold.code == Some(2) { Ok(hold.stderr) } else { Err(format!("{hold:#?}")) }
+    });
+    assert!(asked.contains("would let nothing start: $0.42 is spent"), "{asked}");
+    let raised = world.fleet(&["cap", "3", "--json"]).expect_code(0).json();
+    assert_eq!((&raised["cap_usd"], &raised["waits"]), (&json!(3.0), &Value::Null));
+    let_go(&world);
+    assert_eq!(ended(&world), ["interrupted", "done", "done", "done"]);
+    world.end_fleets();
+}
+
+#[test]
+fn agents_may_not_steer_fleets() {
+    let world = World::new();
+    for args in
+        [&["cap", "5"][..], &["hold"], &["release"], &["retry", "failed"], &["resume", "-d"]]
+    {
+        let mut command = world.fleet_command(args);
+        command.env("FLEET_AGENT", "k3f/1").env("FLEET_DEPTH", "1");
+        let ran = world.start_command(command).end().expect_code(2);
+        let sentence = format!("inside agent k3f/1 of a fleet, where fleet {}", args[0]);
+        assert!(ran.stderr.contains(&sentence), "{ran:#?}");
+    }
+}
