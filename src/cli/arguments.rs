@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub use controls::{CapArguments, HoldArguments, ReleaseArguments, RetryArguments};
+pub use controls::{CapArguments, HoldArguments, PruneArguments, ReleaseArguments, RetryArguments};
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
 pub use outside::{
     DispatchArguments, LogsArguments, ResultsArguments, ShowArguments, WaitArguments,
@@ -176,6 +176,8 @@ pub enum Action {
     Retry(RetryArguments),
     /// Show what the agents answered.
     Results(ResultsArguments),
+    /// Delete fleets that have ended long ago.
+    Prune(PruneArguments),
     /// Look which agent programs are here, and whether everything is ready.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor,

@@ -28,6 +28,7 @@ pub mod nearest;
 pub mod plan;
 pub mod progress;
 pub mod prompt;
+mod prune;
 mod queue;
 mod retry;
 mod run;
@@ -121,5 +122,6 @@ fn act(
         Some(Action::Hold(arguments)) => queue::hold(arguments, global, reach),
         Some(Action::Release(arguments)) => queue::release(arguments, global, reach),
         Some(Action::Retry(arguments)) => retry::retry(arguments, global, reach),
+        Some(Action::Prune(arguments)) => prune::prune(arguments, global),
     }
 }

@@ -21,13 +21,14 @@ use super::hosts::Reach;
 use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
+use super::prune::end_of;
 use super::queue::resume_behind;
 use super::table::table;
 use crate::core::{AgentId, BatchId, FleetOptions, Hold, OnCap, Snapshot, Submission};
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
 use crate::runtime::summary::summary_json;
 use crate::runtime::{
-    Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, inspect, new_loop,
+    Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
 };
 use crate::supervise::{self, Launcher};
 use crate::words::style::Style;
@@ -81,12 +82,6 @@ pub(super) fn run(
 /// Lets old ended fleets go, beside the new one: nothing waits for it but the end of this process.
 pub(crate) fn prune(state: StateDir) -> Option<JoinHandle<()>> {
     let prune = move || {
-        let end_of = |dir: &FleetDir| {
-            // Asked with and without the host lock held here, so that who holds it does not matter.
-            let inspection = inspect(dir).ok()?;
-            let header = &inspection.snapshot.header;
-            header.all_done.then(|| header.last_end.unwrap_or(inspection.file.created))
-        };
         // A folder that cannot be read or cleaned is no reason not to run a fleet.
         let _ = journal::prune(&state, Clock::wall(), end_of);
     };

@@ -25,7 +25,10 @@ pub use mesh::Mesh;
 pub use pick::{FleetStanding, Listed, PickError, Purpose, join, pick};
 pub use private::{make_dir, open_to_append, read_text, replace};
 pub use reader::{JournalError, VERSION, read};
-pub use retention::{KEEP_FOR, KEEP_NEWEST, Prunable, Pruned, delete, prune, select};
+pub use retention::{
+    KEEP_FOR, KEEP_NEWEST, Keep, Prunable, Pruned, delete, delete_ended, finish_earlier, prune,
+    select, size_of,
+};
 pub use state_dir::{Draft, FindError, MakingLock, StateDir, StateDirError};
 pub use typed::{quoted, tell_state_dir, to_type};
 pub use writer::{Journal, Saved, Sequence};

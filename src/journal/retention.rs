@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -38,13 +38,27 @@ pub struct Pruned {
     pub failed: Vec<(String, io::Error)>,
 }
 
-/// Chooses which ended fleets go: those that ended more than seven days ago, and those beyond the newest fifty.
-pub fn select(ended: &[Prunable], now: Moment) -> Vec<FleetId> {
+/// Which ended fleets are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// Those that ended at most so long ago,
+    pub time: Duration,
+    /// and of them the newest so many.
+    pub newest: usize,
+}
+
+impl Keep {
+    /// What is kept if nobody says otherwise.
+    pub const USUAL: Self = Self { time: KEEP_FOR, newest: KEEP_NEWEST };
+}
+
+/// Chooses which ended fleets go, the newest of them first.
+pub fn select(ended: &[Prunable], now: Moment, keep: Keep) -> Vec<FleetId> {
     let mut newest_first: Vec<&Prunable> = ended.iter().collect();
     newest_first
         .sort_by_key(|fleet| (std::cmp::Reverse(fleet.ended), std::cmp::Reverse(&fleet.id)));
     let is_old =
-        |place: usize, fleet: &Prunable| place >= KEEP_NEWEST || now.since(fleet.ended) > KEEP_FOR;
+        |place: usize, fleet: &Prunable| place >= keep.newest || now.since(fleet.ended) > keep.time;
     newest_first
         .into_iter()
         .enumerate()
@@ -63,7 +77,7 @@ pub fn prune(
     end_of: impl Fn(&FleetDir) -> Option<Moment>,
 ) -> io::Result<Pruned> {
     let mut pruned = Pruned::default();
-    finish_earlier(state_dir, now, &mut pruned)?;
+    pruned.failed.extend(finish_earlier(state_dir, now)?);
     let listed = state_dir.list()?;
     let is_crowded = listed.len() > KEEP_NEWEST;
     let ended: Vec<Prunable> = listed
@@ -77,20 +91,30 @@ pub fn prune(
             Some(Prunable { id, ended: end_of(&fleet_dir)? })
         })
         .collect();
-    for id in select(&ended, now) {
-        let fleet_dir = state_dir.fleet(&id);
-        // Somebody may have gone on with it meanwhile.
-        let Ok(lock) = HostLock::take(&fleet_dir) else { continue };
-        if !ended.iter().any(|fleet| fleet.id == id && Some(fleet.ended) == end_of(&fleet_dir)) {
-            continue;
-        }
-        match delete(state_dir, &fleet_dir) {
-            Ok(()) => pruned.deleted.push(id),
+    for id in select(&ended, now, Keep::USUAL) {
+        let Some(fleet) = ended.iter().find(|fleet| fleet.id == id) else { continue };
+        match delete_ended(state_dir, fleet, &end_of) {
+            Ok(true) => pruned.deleted.push(id),
+            Ok(false) => {}
             Err(error) => pruned.failed.push((id.0, error)),
         }
-        drop(lock);
     }
     Ok(pruned)
+}
+
+/// Deletes a fleet if it is still the ended one that was seen: somebody may have gone on with it meanwhile. Says whether
+/// it did.
+pub fn delete_ended(
+    state_dir: &StateDir,
+    fleet: &Prunable,
+    end_of: impl Fn(&FleetDir) -> Option<Moment>,
+) -> io::Result<bool> {
+    let fleet_dir = state_dir.fleet(&fleet.id);
+    let Ok(_lock) = HostLock::take(&fleet_dir) else { return Ok(false) };
+    if end_of(&fleet_dir) != Some(fleet.ended) {
+        return Ok(false);
+    }
+    delete(state_dir, &fleet_dir).map(|()| true)
 }
 
 /// Deletes a fleet whose lock the caller holds: it is out of sight at once, and gone as a whole or later.
@@ -110,8 +134,10 @@ fn is_socket(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Removes what a deletion left when it was cut off, and old folders of fleets whose making was.
-fn finish_earlier(state_dir: &StateDir, now: Moment, pruned: &mut Pruned) -> io::Result<()> {
+/// Removes what a deletion left when it was cut off, and old folders of fleets whose making was. Returns what could not be
+/// removed, with the reason.
+pub fn finish_earlier(state_dir: &StateDir, now: Moment) -> io::Result<Vec<(String, io::Error)>> {
+    let mut failed = Vec::new();
     for entry in fs::read_dir(state_dir.fleets())? {
         let entry = entry?;
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
@@ -123,10 +149,28 @@ fn finish_earlier(state_dir: &StateDir, now: Moment, pruned: &mut Pruned) -> io:
             && let Err(error) = fs::remove_dir_all(&path)
             && error.kind() != io::ErrorKind::NotFound
         {
-            pruned.failed.push((name, error));
+            failed.push((name, error));
         }
     }
-    Ok(())
+    Ok(failed)
+}
+
+/// Returns what a folder and everything in it takes on the disk, in bytes. Links are not followed.
+pub fn size_of(folder: &Path) -> u64 {
+    /// Bytes of one block that the system counts.
+    const BLOCK: u64 = 512;
+    let mut bytes = 0_u64;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            bytes = bytes.saturating_add(found.blocks().saturating_mul(BLOCK));
+            if found.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    bytes
 }
 
 /// Returns when a file or folder was last changed; never, if that cannot be told, so that nothing goes.

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::cli::doctor::{Access, KindReport, Report, StateReport, version_in};
 use crate::cli::{Failure, state_dir, without_fleet};
 use crate::control::{socket_folder, try_socket};
 use crate::core::FleetId;
-use crate::journal::{HostState, StateDir, host_of};
+use crate::journal::{HostState, StateDir, host_of, size_of};
 use crate::supervise::{answer, find_on_path};
 
 /// How long a program is given to say its version: those that start an interpreter take some seconds on a small machine.
@@ -164,22 +163,4 @@ fn look_at(state: &StateDir) -> Result<StateReport, String> {
     let has_host = |id: &&FleetId| matches!(host_of(&state.fleet(id)), Ok(HostState::Here(_)));
     let hosted = ids.iter().filter(has_host).count();
     Ok(StateReport { bytes: size_of(&path), fleets: ids.len(), hosted, path })
-}
-
-/// Returns what a folder and everything in it takes on the disk, in bytes. Links are not followed.
-fn size_of(folder: &Path) -> u64 {
-    /// Bytes of one block that the system counts.
-    const BLOCK: u64 = 512;
-    let mut bytes = 0_u64;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Ok(found) = entry.metadata() else { continue };
-            bytes = bytes.saturating_add(found.blocks().saturating_mul(BLOCK));
-            if found.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    bytes
 }

@@ -291,3 +291,36 @@ fn agents_may_not_steer_fleets() {
         assert!(ran.stderr.contains(&sentence), "{ran:#?}");
     }
 }
+
+#[test]
+fn only_ended_fleets_are_pruned_and_what_stays_is_told() {
+    let world = World::new();
+    world.fleet(&["run", "--agent", "sh", "--name", "first", "echo a"]).expect_code(0);
+    let first = world.only_fleet();
+    let usual = said(&world, &["prune"]);
+    assert!(usual.contains("nothing to delete: 1 fleet ended in the last 7 days"), "{usual}");
+    held(&world, &["echo b"]);
+    std::fs::remove_file(world.file("ran")).unwrap();
+    let live = world.start(&["run", "--agent", "sh", WAITS]);
+    world.wait_lines("ran", 1);
+    let dry = world.fleet(&["prune", "--older-than", "0s", "--dry-run", "--json"]).expect_code(0);
+    let dry = dry.json();
+    assert_eq!((&dry["dry_run"], &dry["deleted"][0]["id"]), (&json!(true), &json!(first)));
+    assert!(dry["bytes"].as_u64() > Some(0), "{dry}");
+    assert_eq!(world.fleets().len(), 3);
+    let pruned = said(&world, &["prune", "--older-than", "0s"]);
+    assert!(pruned.contains(&format!("deleted {first}: ended ")), "{pruned}");
+    assert!(pruned.contains(", 1 agent, ") && pruned.contains(", first\n"), "{pruned}");
+    assert!(pruned.contains("held, 1 queued: `fleet resume "), "{pruned}");
+    assert!(pruned.contains("live, has a host: 1 running, 0 queued"), "{pruned}");
+    assert!(pruned.contains("deleted 1 fleet, "), "{pruned}");
+    assert_eq!(world.fleets().len(), 2);
+    live.signal(Signal::KILL);
+    drop(live);
+    let hostless = said(&world, &["prune", "--older-than", "0s"]);
+    assert!(hostless.contains("hostless, 1 running, not watched: `fleet resume "), "{hostless}");
+    assert!(hostless.contains("nothing to delete: no fleet has ended"), "{hostless}");
+    assert!(refused(&world, &["prune", "--older-than", "-3d"], 2).contains("--older-than"));
+    let_go(&world);
+    world.assert_nothing_runs();
+}

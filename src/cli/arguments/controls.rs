@@ -2,6 +2,8 @@
 //!
 //! What may go here: their arguments and examples. What may not: what they do.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::values::{self, CapWord};
@@ -44,6 +46,16 @@ Each task is given to a new agent. A fleet without a host gets one in the backgr
 
 Exit codes: 0 they are queued, or nothing has failed; 2 usage, or refused; 4 no such fleet, or no host.";
 
+const PRUNE_EXAMPLES: &str = "\
+Examples:
+  fleet prune                     ended fleets: older than seven days, and beyond the newest fifty
+  fleet prune --older-than 2d --dry-run
+  fleet prune --older-than 0s     every fleet that has ended
+
+Only ended fleets go, with their outputs. Old ones that have not ended are told.
+
+Exit codes: 0 done; 1 something could not be deleted; 2 usage.";
+
 /// Arguments of `fleet cap`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = CAP_EXAMPLES)]
@@ -78,4 +90,16 @@ pub struct RetryArguments {
     /// Which agents: failed, 7, 3-9, set:2, all.
     #[arg(value_name = "SEL")]
     pub selectors: Vec<String>,
+}
+
+/// Arguments of `fleet prune`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = PRUNE_EXAMPLES)]
+pub struct PruneArguments {
+    /// Delete what ended longer ago than this, such as 36h or 7d, and nothing else.
+    #[arg(long, value_name = "TIME", value_parser = values::age, allow_hyphen_values = true)]
+    pub older_than: Option<Duration>,
+    /// Say what would be deleted, and delete nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }

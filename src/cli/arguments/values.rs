@@ -87,6 +87,18 @@ pub(crate) fn span(text: &str) -> Result<Duration, String> {
     time_text::parse(text)
 }
 
+/// Reads how long ago something was: a span, which may be zero or in days.
+pub(super) fn age(text: &str) -> Result<Duration, String> {
+    /// Hours of a day, also of one in which clocks are set: nobody deletes by the hour.
+    const DAY: u64 = 24;
+    let days = text.trim().strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    match days {
+        Some(days) => Ok(Duration::from_hours(DAY * u64::from(days))),
+        None if ["0", "0s"].contains(&text.trim()) => Ok(Duration::ZERO),
+        None => span(text),
+    }
+}
+
 pub(super) fn on_cap(text: &str) -> Result<OnCap, String> {
     match text {
         "ask" => Ok(OnCap::Ask),

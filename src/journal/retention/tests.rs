@@ -25,9 +25,9 @@ fn ended(number: u64, ago: u64) -> Prunable {
 #[test]
 fn a_fleet_goes_when_its_end_is_more_than_seven_days_ago() {
     let fleets = [ended(1, 0), ended(2, 7 * DAY), ended(3, 7 * DAY + 1), ended(4, 30 * DAY)];
-    assert_eq!(select(&fleets, NOW), [id(3), id(4)]);
+    assert_eq!(select(&fleets, NOW, Keep::USUAL), [id(3), id(4)]);
     // An end in the future, after a clock was set back, is no reason.
-    assert_eq!(select(&[Prunable { id: id(1), ended: Moment(NOW.0 + DAY) }], NOW), []);
+    assert_eq!(select(&[Prunable { id: id(1), ended: Moment(NOW.0 + DAY) }], NOW, Keep::USUAL), []);
 }
 
 /// C-125
@@ -36,12 +36,12 @@ fn fifty_ended_fleets_are_kept_and_those_that_ended_first_go() {
     // Their ids say nothing about their ends.
     let mut fleets: Vec<Prunable> =
         (0..53).map(|number| ended(number, (number * 7 % 53) * HOUR)).collect();
-    let gone = select(&fleets, NOW);
+    let gone = select(&fleets, NOW, Keep::USUAL);
     fleets.sort_by_key(|fleet| fleet.ended);
     let mut expected: Vec<FleetId> = fleets[..3].iter().map(|fleet| fleet.id.clone()).collect();
     expected.reverse();
     assert_eq!(gone, expected);
-    assert_eq!(select(&fleets[3..], NOW), []);
+    assert_eq!(select(&fleets[3..], NOW, Keep::USUAL), []);
 }
 
 struct State {
