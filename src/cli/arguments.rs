@@ -15,7 +15,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub use controls::{CapArguments, HoldArguments, PruneArguments, ReleaseArguments, RetryArguments};
+pub use controls::{
+    CapArguments, HoldArguments, PruneArguments, ReleaseArguments, RetryArguments, TrustArguments,
+};
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
 pub use outside::{
     DispatchArguments, LogsArguments, ResultsArguments, ShowArguments, WaitArguments,
@@ -178,6 +180,8 @@ pub enum Action {
     Results(ResultsArguments),
     /// Delete fleets that have ended long ago.
     Prune(PruneArguments),
+    /// Let this folder's .fleet.toml be read.
+    Trust(TrustArguments),
     /// Look which agent programs are here, and whether everything is ready.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor,

@@ -1,14 +1,16 @@
-//! The owner's config file: which agent is taken, kinds of the owner's own, prices, and what options begin with.
+//! The owner's config file and a project's: which agent is taken, kinds of the owner's own, prices, and what options begin
+//! with.
 //!
 //! What may go here: its keys and what each must be. What may not: what the settings lead to, which is the same as if they
 //! had been given on the command line.
 
 mod kind;
+pub(crate) mod project;
 mod source;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,11 +21,15 @@ use super::act::Failure;
 use super::arguments::{LimitArguments, RunArguments, values};
 use super::nearest::hint;
 use super::plan::ConfiguredKind;
+use super::run::current_folder;
 use crate::adapters::{COMMAND, known_kinds};
 use crate::core::{NanoUsd, Price};
-use crate::words::plain_text::one_line;
+use crate::journal::folder_of;
+use crate::words::plain_text::{cut_graphemes, one_line};
 use source::{Item, Source};
 
+/// Longest value that an error repeats, in graphemes.
+const SHOWN: usize = 40;
 /// Largest file that is read, in bytes: more is no config that anybody wrote.
 const MOST_BYTES: u64 = 1024 * 1024;
 
@@ -55,6 +61,15 @@ pub struct Settings {
     pub timeout: Option<Duration>,
     /// Most time of one agent without output.
     pub idle_timeout: Option<Duration>,
+}
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// The owner's own, for all folders.
+    Owner,
+    /// A project's, which its owner has trusted.
+    Project,
 }
 
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
@@ -94,12 +109,26 @@ impl Config {
         Some(folders.config_dir().join("loki-fleet").join("config.toml"))
     }
 
-    /// Reads the owner's file. Without one nothing is set; one that cannot be read or has a mistake is never left out of
-    /// account, but told in one sentence.
+    /// Reads the owner's file, lays over it that of the project if it is trusted, and over both what the environment says.
+    /// Without any nothing is set; one that cannot be read or has a mistake is never left out of account, but told in one
+    /// sentence. A project's file that is not trusted is said to be left out, on stderr.
     pub(crate) fn load() -> Result<Self, Failure> {
-        Self::path()
+        let mut config = Self::path()
             .map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
-            .map_err(Failure::input)
+            .map_err(Failure::input)?;
+        match project::trusted(&folder_of(&current_folder()?)) {
+            Ok(Some(file)) => {
+                config = config
+                    .laid_over(&file.name(), &file.text, Whose::Project)
+                    .map_err(Failure::input)?;
+            }
+            Ok(None) => {}
+            Err(remark) => {
+                // There is nobody else to tell.
+                let _ = writeln!(io::stderr(), "fleet: {remark}");
+            }
+        }
+        config.under_environment(&|name| std::env::var(name).ok()).map_err(Failure::input)
     }
 
     /// Reads a file; see [`Config::load`].
@@ -124,12 +153,21 @@ impl Config {
 
     /// Reads a text; `name` is what errors call it.
     pub fn parse(name: &str, text: &str) -> Result<Self, String> {
+        Self::default().laid_over(name, text, Whose::Owner)
+    }
+
+    /// Lays what a text sets over what is set already.
+    pub(crate) fn laid_over(self, name: &str, text: &str, whose: Whose) -> Result<Self, String> {
         let source = Source::new(name, text);
         let document = DeTable::parse(text).map_err(|error| source.syntax(&error))?;
-        let mut config = Self::default();
+        let mut config = self;
         let document = document.get_ref();
         if let Some(kinds) = document.get("kinds") {
-            config.kinds = kind::kinds(&source, kinds)?;
+            config.kinds.extend(kind::kinds(&source, kinds)?);
+        }
+        if document.contains_key("order") {
+            // What was to be taken in any case is not taken before an order that goes before it.
+            config.agent = None;
         }
         for (key, item) in document {
             let name: &str = key.get_ref();
@@ -141,6 +179,13 @@ impl Config {
                     config.agent = Some(config.known(&source, kind, item)?);
                 }
                 "order" => config.order = Some(config.order(&source, item)?),
+                "prices" if whose == Whose::Project => {
+                    return Err(source.at_key(
+                        key,
+                        "prices are the owner's to say, since the cap is counted by them: move them to the owner's \
+                         config file",
+                    ));
+                }
                 "prices" => config.prices = prices(&source, item)?,
                 _ => {
                     let (_, set) = setting.ok_or_else(|| {
@@ -192,6 +237,21 @@ impl Config {
         let own = self.kinds.keys().map(String::as_str).filter(|name| !known.contains(name));
         let (agents, others) = known.split_at(last);
         agents.iter().copied().chain(own).chain(others.iter().copied()).collect()
+    }
+
+    /// Lays over what is set here what variables say that are named like the options: `FLEET_CAP`, `FLEET_MAX_PARALLEL`.
+    fn under_environment(
+        mut self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        for (key, set) in SETTINGS {
+            let name = format!("FLEET_{}", key.to_ascii_uppercase());
+            let Some(text) = variable(&name).filter(|text| !text.is_empty()) else { continue };
+            set(&mut self.settings, &text).map_err(|clause| {
+                format!("{name} '{}' {clause}", cut_graphemes(&one_line(&text), SHOWN))
+            })?;
+        }
+        Ok(self)
     }
 
     /// Lays what a command line says over what is set here.

@@ -38,6 +38,7 @@ pub mod sources;
 mod steer;
 
 pub mod table;
+mod trust;
 pub mod validate;
 
 use std::io::Write;
@@ -123,5 +124,6 @@ fn act(
         Some(Action::Release(arguments)) => queue::release(arguments, global, reach),
         Some(Action::Retry(arguments)) => retry::retry(arguments, global, reach),
         Some(Action::Prune(arguments)) => prune::prune(arguments, global),
+        Some(Action::Trust(arguments)) => trust::trust(arguments, global),
     }
 }

@@ -78,4 +78,6 @@ mod supervise;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]
+mod trust;
+#[cfg(test)]
 mod wait;

@@ -56,6 +56,18 @@ Only ended fleets go, with their outputs. Old ones that have not ended are told.
 
 Exit codes: 0 done; 1 something could not be deleted; 2 usage.";
 
+const TRUST_EXAMPLES: &str = "\
+Examples:
+  fleet trust                     show what this folder's .fleet.toml sets, and ask
+  fleet trust --yes               the same without asking, for scripts
+  fleet trust --remove
+
+A project's .fleet.toml lies in the folder with its .git, else in the current one. It has the keys of the
+owner's config file but prices, and goes before that; FLEET_CAP and the like go before both, options before all.
+It is not read before it was trusted, and not after a change.
+
+Exit codes: 0 it is trusted; 1 it is not; 2 usage, or it cannot be.";
+
 /// Arguments of `fleet cap`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = CAP_EXAMPLES)]
@@ -102,4 +114,16 @@ pub struct PruneArguments {
     /// Say what would be deleted, and delete nothing.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Arguments of `fleet trust`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = TRUST_EXAMPLES)]
+pub struct TrustArguments {
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Trust it no more.
+    #[arg(long, conflicts_with = "yes")]
+    pub remove: bool,
 }
