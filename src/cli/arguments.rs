@@ -16,7 +16,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub use controls::{
-    CapArguments, HoldArguments, PruneArguments, ReleaseArguments, RetryArguments, TrustArguments,
+    CapArguments, CompletionsArguments, HoldArguments, ManArguments, PruneArguments,
+    ReleaseArguments, RetryArguments, TrustArguments,
 };
 pub use options::{FleetArguments, LimitArguments, TaskArguments};
 pub use outside::{
@@ -91,6 +92,12 @@ Examples:
   fleet doctor --json
 
 Exit codes: 0 at least one agent program can be used; 1 none; 2 usage, or a mistake in the config file.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  fleet demo                      press Enter on what is asked, F1 for the keys, q to leave
+
+Everything it makes lives in a temporary folder that goes with the screen.";
 
 /// The whole command line.
 #[derive(Debug, Clone, Parser)]
@@ -185,6 +192,10 @@ pub enum Action {
     /// Look which agent programs are here, and whether everything is ready.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor,
+    /// Print the script by which a shell completes what is typed.
+    Completions(CompletionsArguments),
+    /// Print a manual page.
+    Man(ManArguments),
 }
 
 /// Arguments of `fleet run`.
@@ -220,6 +231,7 @@ pub struct AttachArguments {
 
 /// Arguments of `fleet demo`.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = DEMO_EXAMPLES)]
 pub struct DemoArguments {
     /// Play everything this many times as fast.
     #[arg(long, value_name = "TIMES", default_value = "1", hide = true, value_parser = values::speed)]

@@ -13,6 +13,7 @@ use crate::runtime::FleetHandle;
 mod act;
 pub mod arguments;
 mod cap;
+mod completions;
 pub mod config;
 pub mod doctor;
 pub mod exit_code;
@@ -24,6 +25,7 @@ mod hosts;
 mod joined;
 mod known_kinds;
 mod look;
+mod man;
 pub mod nearest;
 pub mod plan;
 pub mod progress;
@@ -74,6 +76,9 @@ pub fn main(
     reach: Reach,
 ) -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
+    if let Some(code) = completions::answer(&words) {
+        return ExitCode::from(code);
+    }
     let argv = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let code = match arguments::parse(words) {
         Ok(arguments) => act(&arguments, argv, open, serve, ask, reach).unwrap_or_else(|failure| {
@@ -125,5 +130,7 @@ fn act(
         Some(Action::Retry(arguments)) => retry::retry(arguments, global, reach),
         Some(Action::Prune(arguments)) => prune::prune(arguments, global),
         Some(Action::Trust(arguments)) => trust::trust(arguments, global),
+        Some(Action::Completions(arguments)) => completions::completions(arguments),
+        Some(Action::Man(arguments)) => man::man(arguments),
     }
 }

@@ -324,3 +324,49 @@ fn only_ended_fleets_are_pruned_and_what_stays_is_told() {
     let_go(&world);
     world.assert_nothing_runs();
 }
+
+/// What bash completes where these words stand, the last of them being typed.
+fn completed(world: &World, words: &[&str]) -> Vec<String> {
+    let script = r#"
+        eval "$(fleet completions bash)"
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9
+        _clap_complete_fleet fleet "${COMP_WORDS[COMP_CWORD]}" ""
+        printf '%s\n' "${COMPREPLY[@]}""#;
+    let mut command = world.command("bash");
+    command.args(["-c", script, "bash"]).args(words);
+    let ran = world.start_command(command).end().expect_code(0);
+    assert_eq!(ran.stderr, "");
+    ran.stdout.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_shell_completes_subcommands_fleets_agents_and_kinds() {
+    let mut world = World::new();
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_fleet")).parent().unwrap();
+    world.set("PATH", &format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    world.fleet(&["run", "--agent", "sh", "true", "exit 3"]).expect_code(1);
+    let id = world.only_fleet();
+    assert_eq!(completed(&world, &["fleet", "rel"]), ["release"]);
+    let begun: String = id.chars().take(3).collect();
+    assert_eq!(completed(&world, &["fleet", "hold", &begun]).join(" "), id);
+    assert_eq!(completed(&world, &["fleet", "ls", "--fleet", ""]).join(" "), id);
+    let agents = completed(&world, &["fleet", "retry", "--fleet", &id, ""]);
+    for word in ["all", "failed", "set:1", "1", "2"] {
+        assert!(agents.iter().any(|offered| offered == word), "{word} is not in {agents:?}");
+    }
+    assert!(completed(&world, &["fleet", "run", "--agent", "cod"]).contains(&"codex".to_owned()));
+    let unknown = world.fleet(&["completions", "csh"]).expect_code(2);
+    assert!(unknown.stderr.contains("csh"), "{unknown:#?}");
+}
+
+#[test]
+fn manual_pages_are_printed_and_written() {
+    let world = World::new();
+    let page = said(&world, &["man", "retry"]);
+    assert!(page.contains(".TH") && page.contains("fleet retry failed"), "{page}");
+    assert!(refused(&world, &["man", "rety"], 2).contains("retry"));
+    let folder = world.file("pages");
+    let written = said(&world, &["man", "--dir", folder.to_str().unwrap()]);
+    assert!(written.contains("pages written"), "{written}");
+    assert!(folder.join("fleet.1").exists() && folder.join("fleet-cap.1").exists());
+}

@@ -2,6 +2,7 @@
 //!
 //! What may go here: their arguments and examples. What may not: what they do.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -68,6 +69,20 @@ It is not read before it was trusted, and not after a change.
 
 Exit codes: 0 it is trusted; 1 it is not; 2 usage, or it cannot be.";
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  source <(fleet completions bash)                            now, or from ~/.bashrc on
+  source <(fleet completions zsh)                             the same in ~/.zshrc, after compinit
+  fleet completions fish > ~/.config/fish/completions/fleet.fish
+
+They complete fleet ids, agent numbers and kinds of agents as well.";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  fleet man | man -l -                                        read the page of fleet
+  fleet man retry | man -l -
+  fleet man --dir ~/.local/share/man/man1                     all pages, for man fleet and man fleet-retry";
+
 /// Arguments of `fleet cap`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = CAP_EXAMPLES)]
@@ -126,4 +141,25 @@ pub struct TrustArguments {
     /// Trust it no more.
     #[arg(long, conflicts_with = "yes")]
     pub remove: bool,
+}
+
+/// Arguments of `fleet completions`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArguments {
+    /// Which shell.
+    #[arg(value_name = "SHELL", value_parser = clap::builder::PossibleValuesParser::new(crate::cli::completions::shells()))]
+    pub shell: String,
+}
+
+/// Arguments of `fleet man`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub struct ManArguments {
+    /// Of which subcommand; without it of fleet as a whole.
+    #[arg(value_name = "SUBCOMMAND")]
+    pub subcommand: Option<String>,
+    /// Write all pages into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
+    pub dir: Option<PathBuf>,
 }

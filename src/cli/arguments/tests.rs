@@ -230,3 +230,21 @@ fn wrong_usage_is_one_clear_sentence() {
         }
     }
 }
+
+#[test]
+fn the_help_of_every_subcommand_has_examples_that_parse_as_subcommands() {
+    use clap::CommandFactory as _;
+    let command = Arguments::command();
+    let names = first_word::subcommands();
+    for subcommand in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+        let name = subcommand.get_name();
+        let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.starts_with("Examples:\n"), "{name}: {help}");
+        let example = format!("fleet {name}");
+        assert!(help.contains(&example), "{name}: {help}");
+        for line in help.lines().filter_map(|line| line.strip_prefix("  fleet ")) {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            assert!(names.iter().any(|known| known == word), "{name}: {line}");
+        }
+    }
+}
