@@ -62,7 +62,10 @@ fn write_all(whole: &Command, folder: &Path) -> io::Result<usize> {
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let man = Man::new(command.clone()).manual("Fleet").date("");
+    let man = Man::new(command.clone())
+        .manual("Fleet")
+        .date("")
+        .source(concat!("fleet ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
