@@ -39,6 +39,11 @@ impl Fleet {
         Some(self.agent(id)?.task.continues.as_ref()?.agent)
     }
 
+    /// Says whether an agent is being started, so that nobody can be told anything yet.
+    pub fn is_starting(&self, id: AgentId) -> bool {
+        self.agent(id).is_some_and(|agent| matches!(agent.state, AgentState::Starting))
+    }
+
     /// Returns what can be said to the agent of a task. A command line that was given word for word is not known.
     fn talk(&self, task: &Task) -> Talk {
         let known = self.talks.get(task.driven_as()).filter(|_| task.command.is_none());
@@ -91,7 +96,12 @@ impl Fleet {
             ));
         }
         let why = why_not_now(agent, || self.why_not_interrupted(agent, text.is_some()));
-        if let Some(why) = why {
+        let is_starting = matches!(agent.state, AgentState::Starting);
+        let no_turn = || {
+            is_starting
+                .then(|| format!("{id} is just starting and has no turn: interrupt it in a moment"))
+        };
+        if let Some(why) = why.or_else(no_turn) {
             return refused(why);
         }
         let has_no_turn = agent.work.idle_since.is_some();
@@ -337,12 +347,10 @@ fn no_message(text: &str) -> Option<String> {
 fn why_not_now(agent: &Agent, why_not: impl FnOnce() -> Option<String>) -> Option<String> {
     let id = agent.id;
     match &agent.state {
-        AgentState::Running => why_not(),
+        // Until it runs the message waits for it.
+        AgentState::Running | AgentState::Starting => why_not(),
         AgentState::Ended(_) => None,
         AgentState::Queued => Some(format!("{id} has not started: edit its task instead")),
-        AgentState::Starting => {
-            why_not().or_else(|| Some(format!("{id} is just starting: tell it in a moment")))
-        }
         AgentState::Stopping { .. } | AgentState::Ending { .. } => Some(format!(
             "{id} is ending: when it has ended, a message goes on in its session, where its kind can"
         )),

@@ -17,10 +17,12 @@ use super::launch::LaunchThread;
 use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
-use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket, TreeEnd, Urgency};
+use crate::core::{
+    AgentId, Command, Effect, Event, Fleet, Reply, Steering, Ticket, TreeEnd, Urgency,
+};
 use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence, to_type};
 use crate::supervise::{AgentDir, Life, Watch};
-use crate::tail::scan::{self, ScanWorker};
+use crate::tail::scan::ScanWorker;
 
 /// Most news taken before doors see a new snapshot.
 const BATCH: usize = 256;
@@ -66,6 +68,8 @@ pub struct Host {
     /// Looks since the last sign of life, and how many there are from one to the next.
     pub(super) looks: u32,
     pub(super) looks_per_sign: u32,
+    /// What agents are to be told that are just starting.
+    pub(super) early: Vec<(AgentId, Ticket, Steering)>,
     /// When the loop's timer began to count, or a little before.
     pub(super) begun: Instant,
     /// Held as long as the host lives.
@@ -305,6 +309,7 @@ impl Host {
             }
             News::Output(news) => self.output(news),
         }
+        self.tell_early();
     }
 
     fn count_mesh_keys(&mut self) {
@@ -337,17 +342,6 @@ impl Host {
     fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
         self.scan.finish(id, tree.code());
         self.apply(Event::TreeGone(id, tree));
-    }
-
-    fn output(&mut self, news: scan::News) {
-        match news {
-            scan::News::Facts { id, facts, offset } => {
-                self.apply(Event::Facts { id, facts, offset });
-            }
-            scan::News::Progress(id) => self.apply(Event::Progress(id)),
-            scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
-            scan::News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
-        }
     }
 
     /// Looks at everything that changes without telling: outputs, the mesh store, stop files, a journal in trouble.

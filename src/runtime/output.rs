@@ -6,7 +6,7 @@ use super::host::Host;
 use crate::adapters::{self, LineReader, Prices, ReaderStart, Seen};
 use crate::core::{AgentId, Event, Fleet, Moment};
 use crate::supervise::{AgentDir, Spec};
-use crate::tail::scan::{Follow, Scanner};
+use crate::tail::scan::{self, Follow, Scanner};
 
 /// Bytes read at once when a whole output is read by the one who asks for it.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -20,6 +20,17 @@ impl Host {
             let transcript = self.transcript(id, is_adopted);
             let follow = Follow { id, out, err, report, offset, reader, transcript, is_adopted };
             self.scan.follow(follow);
+        }
+    }
+
+    pub(super) fn output(&mut self, news: scan::News) {
+        match news {
+            scan::News::Facts { id, facts, offset } => {
+                self.apply(Event::Facts { id, facts, offset });
+            }
+            scan::News::Progress(id) => self.apply(Event::Progress(id)),
+            scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
+            scan::News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
         }
     }
 }

@@ -123,12 +123,18 @@ fn messages_are_refused_where_they_cannot_be_taken_and_what_was_not_taken_up_is_
 }
 
 #[test]
-fn an_agent_that_is_just_starting_can_be_told_in_a_moment_if_its_kind_can_be_told_at_all() {
+fn an_agent_that_is_just_starting_is_told_if_its_kind_can_be_told_at_all() {
     let mut story = story(options(2, None), vec![free("sh"), paid("claude")]);
     let refused = refusal(&mut story, steer(A1, "more", 2));
     assert!(refused.contains("sh takes no messages while it runs"), "{refused}");
-    let refused = refusal(&mut story, steer(A2, "more", 2));
-    assert!(refused.contains("in a moment"), "{refused}");
+    assert!(story.fleet.is_starting(A2));
+    let effects = story.does(steer(A2, "more", 3));
+    assert!(effects.contains(&Effect::Tell(A2, Ticket(0), Steering::Message("more".to_owned()))));
+    let interrupt = Command::InterruptTurn(A2, None);
+    let refused = refusal(&mut story, command(interrupt));
+    assert!(refused.contains("has no turn"), "{refused}");
+    story.does(Event::Started(A2));
+    assert!(!story.fleet.is_starting(A2));
 }
 
 #[test]
