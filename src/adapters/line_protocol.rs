@@ -124,6 +124,7 @@ impl LineReader for ProtocolReader {
                 | Fact::UnreadableCost
                 | Fact::TotalTokens(_)
                 | Fact::SessionTotal(_)
+                | Fact::RunTotal(_)
                 | Fact::Model(_)
                 | Fact::Retry(_)
                 | Fact::Denied { .. }

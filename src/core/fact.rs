@@ -102,6 +102,9 @@ pub enum Fact {
     TotalTokens(Usage),
     /// Totals of a session that may have had earlier runs: only what is new counts for this agent.
     SessionTotal(SessionTotal),
+    /// Totals of this run alone, from what its program records beside its output: they raise what the output has told so
+    /// far, and never lower it.
+    RunTotal(Usage),
     /// The model that answers from here on.
     Model(String),
     /// The program tries again; anything else that is learned of its work says that it goes on.

@@ -219,6 +219,14 @@ impl Ledger {
         self.total_tokens = Some(kept);
     }
 
+    /// Takes totals of this run that are told beside those of its output, by whoever is behind or ahead of it: what is known
+    /// already stays, and that is no anomaly.
+    pub fn run_total(&mut self, total: &Usage) {
+        let known = self.total_tokens.unwrap_or_default();
+        self.total_tokens = Some(Tokens::from(total).zip(known, u64::max));
+        self.total_estimate = self.total_estimate.max(total.estimate);
+    }
+
     /// Takes totals of the session that the agent works in: what earlier runs of it have spent is not this one's. Totals
     /// that would fall, as when the program has counted from zero again, count from there.
     pub fn session_total(&mut self, usage: &Usage) {
@@ -445,10 +453,46 @@ mod tests {
         assert_eq!(seen, (3300, Some(NanoUsd::from_nanos(40)), 0));
     }
 
+    /// One source may be behind the other, and tell more or less of what it costs.
+    #[test]
+    fn totals_of_a_run_from_two_sources_count_once_whichever_comes_first() {
+        let total = |input, estimate: Option<u64>| Usage {
+            input,
+            estimate: estimate.map(NanoUsd::from_nanos),
+            ..Usage::default()
+        };
+        let mut first = Ledger::new(true);
+        first.run_total(&total(300, Some(30)));
+        first.run_total(&total(200, Some(20)));
+        first.session_total(&total(300, Some(29)));
+        let seen = |ledger: &Ledger| {
+            (ledger.tokens().total(), ledger.cost().map(NanoUsd::as_nanos), ledger.anomalies())
+        };
+        assert_eq!((seen(&first), first.status()), ((300, Some(30), 0), CostStatus::Estimated));
+        // It was stopped before its output told anything; the next run goes on with the session.
+        let mut stopped = Ledger::new(true);
+        stopped.run_total(&total(300, None));
+        assert_eq!((seen(&stopped), stopped.status()), ((300, None, 0), CostStatus::Unknown));
+        stopped.run_total(&total(300, Some(30)));
+        let mut second = stopped.continued();
+        second.session_total(&total(500, Some(50)));
+        second.run_total(&total(200, Some(20)));
+        assert_eq!(seen(&second), (200, Some(20), 0));
+        // A sum of responses that has more in it than the record, and less.
+        let mut summed = Ledger::new(true);
+        summed.add(Some("m"), &total(250, Some(25)));
+        summed.run_total(&total(200, Some(20)));
+        assert_eq!(seen(&summed), (250, Some(25), 0));
+        summed.run_total(&total(400, Some(40)));
+        summed.add(Some("m"), &total(300, Some(31)));
+        assert_eq!(seen(&summed), (400, Some(40), 0));
+    }
+
     #[derive(Debug, Clone)]
     enum Step {
         Add(Option<u16>, u64),
         Total(u64),
+        Run(u64),
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -456,6 +500,7 @@ mod tests {
             (proptest::option::of(0_u16..600), 0_u64..1000)
                 .prop_map(|(id, cost)| Step::Add(id, cost)),
             (0_u64..5000).prop_map(Step::Total),
+            (0_u64..5000).prop_map(Step::Run),
         ]
     }
 
@@ -468,6 +513,11 @@ mod tests {
                 match step {
                     Step::Add(id, cost) => ledger.add(id.map(|id| id.to_string()).as_deref(), &usage(cost)),
                     Step::Total(total) => ledger.total_cost(NanoUsd::from_nanos(total)),
+                    Step::Run(total) => ledger.run_total(&Usage {
+                        input: total,
+                        estimate: Some(NanoUsd::from_nanos(total)),
+                        ..Usage::default()
+                    }),
                 }
                 let after = (ledger.spent(), ledger.tokens().total());
                 prop_assert!(after.0 >= before.0 && after.1 >= before.1, "{before:?} {after:?}");

@@ -140,11 +140,12 @@ impl Fleet {
         let Some(agent) = self.agent_mut(id).filter(|agent| agent.is_live()) else { return };
         let agent = agent.touch();
         agent.work.offset = agent.work.offset.max(offset);
-        agent.progress = Some(now);
-        agent.stalled = None;
         agent.unsaved_work = true;
         let before = agent.work.ledger.clone();
         let has_spoken = facts.iter().any(|fact| matches!(fact, Fact::Result(_)));
+        // These are told again whenever somebody begins to read.
+        let is_old = |fact: &Fact| matches!(fact, Fact::RunTotal(_) | Fact::Model(_));
+        let has_output = facts.is_empty() || !facts.iter().all(is_old);
         for fact in facts {
             if let Fact::Result(result) = &fact {
                 agent.end_turn(result, now);
@@ -152,6 +153,10 @@ impl Fleet {
             learn(&mut agent.work, fact, now);
         }
         let spent = agent.work.ledger != before;
+        if has_output || spent {
+            agent.progress = Some(now);
+            agent.stalled = None;
+        }
         if has_spoken {
             self.close_when_done(id, effects);
         }
@@ -340,6 +345,7 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
         Fact::Text { .. } | Fact::Piece { .. } | Fact::Smoke { ok: None, .. } => {}
         Fact::Transcript(state) => work.transcript = *state,
         Fact::SessionTotal(total) => work.ledger.session_total(&total.usage),
+        Fact::RunTotal(total) => work.ledger.run_total(&total),
         Fact::Model(model) => work.model = Some(model),
         Fact::Retry(retry) => {
             let since = work.retry.take().map_or(now, |(_, since)| since);

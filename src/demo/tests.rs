@@ -50,6 +50,7 @@ fn sum_up(recording: Recording) -> (u64, usize, u64, Vec<bool>, AgentResult, Wha
             | Fact::UnreadableCost
             | Fact::TotalTokens(_)
             | Fact::SessionTotal(_)
+            | Fact::RunTotal(_)
             | Fact::Model(_)
             | Fact::Retry(_)
             | Fact::Denied { .. }

@@ -47,6 +47,7 @@ pub fn in_words(line: &[u8]) -> Option<Words> {
         // No line of the protocol tells one of these; the last two stay as they were written.
         Fact::TotalTokens(_)
         | Fact::SessionTotal(_)
+        | Fact::RunTotal(_)
         | Fact::Model(_)
         | Fact::Retry(_)
         | Fact::Denied { .. }

@@ -324,6 +324,22 @@ fn the_question_estimates_what_the_queue_would_cost() {
     assert_eq!(question.default, cents(220));
 }
 
+/// What it records beside its output is as good as what it prints.
+#[test]
+fn an_agent_past_its_budget_by_its_own_record_is_stopped() {
+    let task = budgeted("task", cents(10));
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![task]), Event::Started(A1)]);
+    let total = |amount| {
+        let usage = Usage { input: 1, estimate: Some(cents(amount)), ..Usage::default() };
+        facts(A1, vec![Fact::RunTotal(usage)])
+    };
+    assert_eq!(story.does(total(9)), []);
+    assert_eq!(story.row(A1).cost, Some(cents(9)));
+    let effects = story.does(total(11));
+    assert!(effects.contains(&Effect::Stop(A1, Urgency::Ask)), "{effects:?}");
+    assert_eq!(story.does(total(11)), []);
+}
+
 /// No queued task can cost more than its budget, whatever those before it cost on average.
 #[test]
 fn the_queue_is_never_estimated_above_the_sum_of_its_budgets() {

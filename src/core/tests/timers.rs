@@ -135,6 +135,21 @@ fn any_progress_resets_the_mark_and_queue_time_does_not_count() {
     assert_eq!(story.tick_after(SECOND), [Effect::Notify(Notice::Stalled(A2))]);
 }
 
+/// Whoever begins to read tells them once more, as a host does that takes over.
+#[test]
+fn totals_that_are_told_again_are_no_progress_and_new_ones_are() {
+    let mut story = running(options(1, None), paid("task"));
+    let total = |input| facts(A1, vec![Fact::RunTotal(Usage { input, ..Usage::default() })]);
+    story.does(total(500));
+    story.tick_after(SECOND * 450);
+    assert!(story.row(A1).stalled);
+    story.does(total(500));
+    story.does(total(400));
+    assert!(story.row(A1).stalled);
+    story.does(total(501));
+    assert!(!story.row(A1).stalled);
+}
+
 /// C-106
 #[test]
 fn a_stale_agent_is_marked_and_told_once_and_stopped_only_if_that_is_switched_on() {

@@ -100,6 +100,7 @@ impl Lines {
             | Fact::UnreadableCost
             | Fact::TotalTokens(_)
             | Fact::SessionTotal(_)
+            | Fact::RunTotal(_)
             | Fact::Model(_)
             | Fact::Heard
             | Fact::Notes(_)
