@@ -2,18 +2,24 @@
 //!
 //! What may go here: its arguments and its events. What may not: what readers of event streams share.
 
+mod session;
+mod words;
+
 use serde_json::value::RawValue;
 
 use crate::core::{ExitReason, Fact, KindTraits, Retry, SessionTotal, Task, Usage};
 
-use super::causes::{self, Named};
-use super::event_stream::{
-    Told, brief, inner, push_text, reason_of, session, summary, text_of, unwrap_error,
-};
+use super::causes::Named;
+use super::event_stream::{Told, brief, inner, push_text, session as session_told, summary};
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
 use super::text::{LINE_CHARS, one_line};
-use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{
+    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
+    SessionHome, command,
+};
+use session::Session;
+use words::{DISCONNECTED, command_text, reason, status};
 
 /// What its sentences name.
 const NAMED: Named = Named {
@@ -22,10 +28,6 @@ const NAMED: Named = Named {
 };
 /// What an attempt that is made again begins with.
 const RECONNECTING: &str = "Reconnecting... ";
-/// What the message of a stream that was cut begins with; why stands behind it.
-const DISCONNECTED: &str = "stream disconnected before completion: ";
-/// How its commands begin where they are one text.
-const SHELLS: [&str; 4] = ["/bin/bash -lc ", "bash -lc ", "/usr/bin/bash -lc ", "/bin/sh -c "];
 /// Texts since the last tool call by which one that is told again is known.
 const TEXTS: usize = 64;
 /// Files of one change that are looked at; a change of more is a generated one.
@@ -88,10 +90,17 @@ impl Adapter for Codex {
         true
     }
 
+    fn session_home(&self) -> Option<SessionHome> {
+        Some(session::HOME)
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
+        let model = start.option(&["-m", "--model"]).map(str::to_owned);
         Box::new(Reader {
             told: Told::resume(&start),
-            model: start.option(&["-m", "--model"]).map(str::to_owned),
+            record: Session::new(&start, model.clone()),
+            session: start.session.clone(),
+            model,
             shown: Vec::new(),
             may_repeat: false,
             start,
@@ -104,6 +113,8 @@ struct Reader {
     told: Told,
     /// The model that was asked for; the stream names none.
     model: Option<String>,
+    session: Option<String>,
+    record: Option<Session>,
     /// Texts since the last tool call.
     shown: Vec<String>,
     /// An attempt is made again, and what was shown may come once more.
@@ -139,6 +150,26 @@ impl LineReader for Reader {
         self.told.notes()
     }
 
+    fn reads_session(&self) -> bool {
+        self.record.is_some()
+    }
+
+    fn session_files(&self) -> Option<SessionFiles> {
+        self.record.as_ref()?.files(self.session.as_deref()?)
+    }
+
+    fn session_line(&mut self, line: &[u8]) {
+        if let Some(record) = &mut self.record {
+            record.line(line);
+        }
+    }
+
+    fn session_read(&mut self, facts: &mut Vec<Fact>) {
+        if let Some(record) = &mut self.record {
+            record.tell(facts);
+        }
+    }
+
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
     }
@@ -151,7 +182,9 @@ impl Reader {
         let mut fields = Fields::parse(line, &wanted)?;
         match fields.text("type")?.as_str() {
             "thread.started" => {
-                facts.extend(session(fields.text("thread_id")));
+                let thread = fields.text("thread_id");
+                self.session.clone_from(&thread);
+                facts.extend(session_told(thread));
                 facts.extend(self.model.clone().map(Fact::Model));
             }
             "item.started" => self.item(&fields.raw("item")?, false, facts)?,
@@ -179,18 +212,7 @@ impl Reader {
     /// Reads the tokens of the thread, earlier runs of it included. Cached input is a part of its input, thinking a part
     /// of its output.
     fn total(&self, raw: &RawValue) -> Option<Fact> {
-        let wanted =
-            ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"];
-        let mut fields = Fields::parse(raw.get().as_bytes(), &wanted)?;
-        let input = fields.count("input_tokens")?;
-        let output = fields.count("output_tokens")?;
-        let cache_read = fields.count("cached_input_tokens").unwrap_or_default();
-        let cache_write = fields.count("cache_write_input_tokens").unwrap_or_default();
-        let input = input.checked_sub(cache_read)?.checked_sub(cache_write)?;
-        if fields.is_flawed() {
-            return None;
-        }
-        let usage = Usage { input, cache_read, cache_write, output, ..Usage::default() };
+        let usage = session::usage(raw)?;
         let prices = &self.start.prices;
         let estimate = self
             .model
@@ -337,38 +359,6 @@ impl Reader {
         }
         Some(())
     }
-}
-
-/// Returns what a command line does, without the shell that it is given to.
-fn command_text(raw: &RawValue) -> String {
-    let whole = text_of(raw);
-    let inner = SHELLS.iter().find_map(|shell| whole.strip_prefix(shell));
-    let unquoted = inner.and_then(|text| text.strip_prefix('\'')?.strip_suffix('\''));
-    let shown = match unquoted {
-        // A quote inside is written in a way that only a shell reads.
-        Some(text) if !text.contains('\'') => text,
-        Some(_) | None => inner.unwrap_or(&whole),
-    };
-    one_line(shown, LINE_CHARS)
-}
-
-/// Returns why something failed and the message without its wrapping.
-fn reason(message: &str) -> (ExitReason, String) {
-    let (coded, message) = unwrap_error(message);
-    let status = status(&message).or(coded);
-    let reason = match message.strip_prefix(DISCONNECTED) {
-        Some(why) => causes::by_words(why).unwrap_or(ExitReason::Network),
-        None => reason_of(status, &message),
-    };
-    (reason, message)
-}
-
-/// Returns the status in a message: `unexpected status 401 …`, `last status: 429 …`.
-fn status(message: &str) -> Option<u64> {
-    let (_, after) = message.split_once("status")?;
-    let digits: String =
-        after.trim_start_matches([':', ' ']).chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|status| (400..600).contains(status))
 }
 
 #[cfg(test)]

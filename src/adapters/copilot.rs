@@ -1,6 +1,9 @@
-//! The kind `copilot`: `copilot --output-format json`, which prints everything that happens but its tokens.
+//! The kind `copilot`: `copilot --output-format json`, which prints everything that happens but its tokens. Those are in its record of the
+//! session.
 //!
 //! What may go here: its arguments and its events. What may not: what readers of event streams share.
+
+mod session;
 
 use std::path::Path;
 
@@ -10,11 +13,16 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, brief, inner, push_text, reason_of, session, summary, text_of, unwrap_error,
+    Told, brief, inner, push_text, reason_of, session as session_told, summary, text_of,
+    unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
-use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{
+    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
+    SessionHome, command,
+};
+use session::Session;
 
 /// What its sentences name.
 const NAMED: Named = Named {
@@ -80,9 +88,15 @@ impl Adapter for Copilot {
         true
     }
 
+    fn session_home(&self) -> Option<SessionHome> {
+        Some(session::HOME)
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         let told = Told::resume(&start);
-        Box::new(Reader { told, session: start.option(&[SESSION]).map(str::to_owned), model: None })
+        let chosen = start.option(&[SESSION]).map(str::to_owned);
+        let session = chosen.clone().or_else(|| start.session.clone());
+        Box::new(Reader { told, chosen, model: None, record: Session::new(&start), session })
     }
 }
 
@@ -115,9 +129,11 @@ fn session_id(task_file: &Path) -> String {
 struct Reader {
     told: Told,
     /// The session's id as it was chosen, until it is told.
+    chosen: Option<String>,
     session: Option<String>,
     /// The model that was told last.
     model: Option<String>,
+    record: Option<Session>,
 }
 
 impl LineReader for Reader {
@@ -149,6 +165,26 @@ impl LineReader for Reader {
         self.told.notes()
     }
 
+    fn reads_session(&self) -> bool {
+        self.record.is_some()
+    }
+
+    fn session_files(&self) -> Option<SessionFiles> {
+        self.record.as_ref()?.files(self.session.as_deref()?)
+    }
+
+    fn session_line(&mut self, line: &[u8]) {
+        if let Some(record) = &mut self.record {
+            record.line(line);
+        }
+    }
+
+    fn session_read(&mut self, facts: &mut Vec<Fact>) {
+        if let Some(record) = &mut self.record {
+            record.tell(facts);
+        }
+    }
+
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
     }
@@ -159,7 +195,7 @@ impl Reader {
     fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
         let mut fields = Fields::parse(line, &["type", "data", "sessionId", "exitCode"])?;
         let kind = fields.text("type")?;
-        facts.extend(session(self.session.take()));
+        facts.extend(session_told(self.chosen.take()));
         match kind.as_str() {
             "session.tools_updated" | "model.call_start" => {
                 let mut data = inner(&mut fields, "data", &["model"])?;
@@ -181,7 +217,9 @@ impl Reader {
             "model.call_failure" => self.failure(&mut fields, facts)?,
             "session.error" => self.error(&mut fields, facts)?,
             "result" => {
-                facts.extend(session(fields.text("sessionId")));
+                let session = fields.text("sessionId");
+                self.session = self.session.take().or_else(|| session.clone());
+                facts.extend(session_told(session));
                 let code = fields.count("exitCode")?;
                 self.result(code, facts);
             }

@@ -2,17 +2,23 @@
 //!
 //! What may go here: its arguments and its events. What may not: what readers of event streams share.
 
+mod session;
+
 use serde_json::value::RawValue;
 
 use crate::core::{ExitReason, Fact, KindTraits, Task, Usage};
 
 use super::causes::{self, Named};
 use super::event_stream::{
-    Told, error_line, inner, push_text, reason_of, session, summary, unwrap_error,
+    Told, error_line, inner, push_text, reason_of, session as session_told, summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
-use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{
+    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
+    SessionHome, command,
+};
+use session::Session;
 
 /// What its sentences name.
 const NAMED: Named =
@@ -83,8 +89,13 @@ impl Adapter for Gemini {
         true
     }
 
+    fn session_home(&self) -> Option<SessionHome> {
+        Some(session::HOME)
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
-        Box::new(Reader { told: Told::resume(&start), start, is_looping: false })
+        let (record, session) = (Session::new(&start), start.session.clone());
+        Box::new(Reader { told: Told::resume(&start), start, is_looping: false, record, session })
     }
 }
 
@@ -93,6 +104,8 @@ struct Reader {
     told: Told,
     /// It has stopped itself since it went round in a circle.
     is_looping: bool,
+    session: Option<String>,
+    record: Option<Session>,
 }
 
 impl LineReader for Reader {
@@ -136,6 +149,26 @@ impl LineReader for Reader {
         self.told.notes()
     }
 
+    fn reads_session(&self) -> bool {
+        self.record.is_some()
+    }
+
+    fn session_files(&self) -> Option<SessionFiles> {
+        self.record.as_ref()?.files(self.session.as_deref()?)
+    }
+
+    fn session_line(&mut self, line: &[u8]) {
+        if let Some(record) = &mut self.record {
+            record.line(line);
+        }
+    }
+
+    fn session_read(&mut self, facts: &mut Vec<Fact>) {
+        if let Some(record) = &mut self.record {
+            record.tell(facts);
+        }
+    }
+
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
     }
@@ -164,7 +197,9 @@ impl Reader {
         let mut fields = Fields::parse(line, &wanted)?;
         match fields.text("type")?.as_str() {
             "init" => {
-                facts.extend(session(fields.text("session_id")));
+                let session = fields.text("session_id");
+                self.session.clone_from(&session);
+                facts.extend(session_told(session));
                 facts.extend(fields.text("model").map(Fact::Model));
             }
             "message" => self.message(&mut fields, facts)?,

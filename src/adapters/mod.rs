@@ -24,6 +24,7 @@ mod opencode;
 mod prices;
 mod qwen;
 mod redact;
+mod session_files;
 mod sh;
 mod shown;
 mod text;
@@ -43,6 +44,7 @@ pub(crate) use line_protocol::MARK as PROTOCOL_MARK;
 pub use line_protocol::{ProtocolReader, Words, in_words};
 pub use prices::Prices;
 pub use redact::redact;
+pub use session_files::{Part, SessionFiles, SessionHome, Sessions};
 pub use text::{last_error_line, one_line};
 pub use ygg::{DoOptions, TranscriptReader, do_command};
 
@@ -71,6 +73,12 @@ pub trait Adapter: Send + Sync {
 
     /// Makes a reader for the output of one agent.
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader>;
+
+    /// Returns where the program records its sessions, if it does and Fleet can read that; [`LineReader::session_files`]
+    /// needs it.
+    fn session_home(&self) -> Option<SessionHome> {
+        None
+    }
 
     /// Returns a message as the one line that the program takes while it runs, without its end; `None` if the program
     /// takes none. The first message of such a kind is its task ([`Input::Messages`]).
@@ -113,6 +121,10 @@ pub struct ReaderStart {
     pub prices: Arc<Prices>,
     /// The command line that the agent was started with, for what its output does not say; empty if nobody knows.
     pub argv: Vec<String>,
+    /// The session, when reading goes on after a recovery and the output before has named it.
+    pub session: Option<String>,
+    /// Where the program records its sessions, and since when this agent's counts; `None` if nobody knows.
+    pub sessions: Option<Sessions>,
 }
 
 impl ReaderStart {
@@ -183,6 +195,24 @@ pub trait LineReader: Send {
     fn notes(&self) -> Option<String> {
         None
     }
+
+    /// Says whether the program's record of the session is read as well. It is looked at as long as the agent runs,
+    /// whether there is output or not.
+    fn reads_session(&self) -> bool {
+        false
+    }
+
+    /// Returns where that record is, as soon as the session is known.
+    fn session_files(&self) -> Option<SessionFiles> {
+        None
+    }
+
+    /// Takes one line of the record that begins with `{`, without its end, at most 1 MiB. Lines come file by file from the
+    /// beginning, those of earlier runs included, and may all come again.
+    fn session_line(&mut self, _line: &[u8]) {}
+
+    /// Tells what the lines come to. Called when all that are there were taken.
+    fn session_read(&mut self, _facts: &mut Vec<Fact>) {}
 
     /// Says whether a line is for people and may be shown as the last thing that the agent said.
     fn is_text(&self, line: &[u8]) -> bool;

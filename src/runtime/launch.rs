@@ -1,6 +1,7 @@
 //! Starts shims, in a thread of its own: a slow disk must not make the loop deaf.
 
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,9 +11,10 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
 
+use super::clock::Clock;
 use super::given::Own;
 use super::news::News;
-use crate::adapters::{self, Input, Invocation, Place};
+use crate::adapters::{self, Input, Invocation, Place, SessionHome, Sessions};
 use crate::core::{AgentId, Task};
 use crate::journal::FleetDir;
 use crate::supervise::{self, AgentDir, LaunchError, Launched, Launcher, Spec, StdinFrom};
@@ -152,7 +154,8 @@ fn launch(common: &Common, order: &Order) -> Result<Launched, Refused> {
             .map_err(|error| refused("write the first message", error))?;
     }
     store_values(order)?;
-    let spec = spec(common, order, invocation);
+    let mut spec = spec(common, order, invocation);
+    spec.sessions = adapter.session_home().and_then(|home| sessions(home, order, &spec));
     let environment = order.given.environment.as_deref();
     supervise::launch(&common.launcher, dir, &spec, environment).map_err(|error| {
         let passes = match &error {
@@ -195,6 +198,23 @@ fn store_values(order: &Order) -> Result<(), String> {
              it"
         )),
     }
+}
+
+/// Returns where the agent's program will record its sessions, by the variables that the agent will have.
+fn sessions(home: SessionHome, order: &Order, spec: &Spec) -> Option<Sessions> {
+    let stored = order.dir.stored_env().unwrap_or_default();
+    let inherited = |name: &str| match &order.given.environment {
+        Some(environment) => environment.get(OsStr::new(name)).cloned(),
+        None => std::env::var_os(name),
+    };
+    let variable = |name: &str| {
+        let given = stored.get(name).or_else(|| spec.env.get(name)).map(OsString::from);
+        let is_removed = spec.env_remove.iter().any(|removed| removed == name);
+        given.or_else(|| inherited(name).filter(|_| !is_removed))
+    };
+    // What is no UTF-8 could not be written down.
+    let folder = home.folder(&spec.root, variable).filter(|folder| folder.to_str().is_some())?;
+    Some(Sessions { folder, since: Clock::wall() })
 }
 
 /// Builds what the shim has to know.

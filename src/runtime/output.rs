@@ -65,6 +65,7 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
     let is_strict = fleet.options().strict_protocol;
     // The program of a model says in its command line what its output may not: which model, which session.
     let spec = (is_strict || task.traits.pays).then(|| spec(dir)).flatten();
+    let sessions = spec.as_ref().and_then(|spec| spec.sessions.clone());
     let (argv, env) = spec.map(|spec| (spec.argv, spec.env)).unwrap_or_default();
     // A reader that cannot find the token believes nothing.
     let token = is_strict.then(|| env.get("FLEET_TOKEN").cloned().unwrap_or_default());
@@ -74,7 +75,8 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
         result: work.result.is_some(),
     };
     let prices = Arc::new(Prices::new(fleet.options().prices.clone()));
-    let start = ReaderStart { token, seen, notes: work.notes.clone(), prices, argv };
+    let (notes, session) = (work.notes.clone(), work.session.clone());
+    let start = ReaderStart { token, seen, notes, prices, argv, session, sessions };
     Some((adapter.reader(start), work.offset))
 }
 

@@ -1,7 +1,8 @@
 //! `spec.json`: everything a shim has to know of its agent, but no secret.
 //!
 //! What may go here: the format. What may not: values of variables that the owner gave with `--env`; those wait in
-//! `env.json` and are deleted once the agent has started.
+//! `env.json` and are deleted once the agent has started. Of all variables only the folder is noted in which the agent's
+//! program records its sessions, which one of them may name.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+use crate::adapters::Sessions;
 use crate::core::Leftovers;
 
 /// Version of the format. A shim refuses a later one: it is the same binary as its host, so that cannot happen by itself.
@@ -74,6 +76,9 @@ pub struct Spec {
     /// Soft limit of open files to give back to the agent.
     #[serde(default)]
     pub nofile: Option<u64>,
+    /// Where its program records its sessions, for whoever reads them.
+    #[serde(default)]
+    pub sessions: Option<Sessions>,
 }
 
 impl Spec {
@@ -95,6 +100,7 @@ impl Spec {
             leftovers: Leftovers::End,
             orphan: None,
             nofile: None,
+            sessions: None,
         }
     }
 

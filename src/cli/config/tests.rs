@@ -279,15 +279,13 @@ fn keys_that_are_set_are_demanded_after_a_recovery_and_those_that_a_kind_needs_n
 fn what_nobody_will_know_the_cost_of_is_said_before_it_starts() {
     let none = Config::default();
     let notes = |config: &Config, words: &[&str]| planned(config, words).unwrap().notes;
-    let copilot = ["--agent", "copilot", "x", "y"];
-    assert_eq!(
-        notes(&none, &copilot),
-        ["copilot does not say what it costs: its cost stays unknown"]
-    );
+    let copilot = ["--agent", "copilot", "--model", "gpt-9", "x", "y"];
+    let said = "copilot does not say what it costs, and the price of its model is not known ([prices] in the config file)";
+    assert_eq!(notes(&none, &copilot), [format!("{said}: its cost stays unknown")]);
     let with = |more: &[&'static str]| [&copilot[..], more].concat();
     assert_eq!(
         notes(&none, &with(&["--cap", "2"])),
-        ["copilot does not say what it costs: counts as $0.50 each against the cap"]
+        [format!("{said}: counts as $0.50 each against the cap")]
     );
     let told = notes(&none, &with(&["--cap", "2", "--assume-cost", "0.2"]));
     assert!(told[0].ends_with("counts as $0.20 each against the cap"), "{told:?}");

@@ -1,7 +1,6 @@
 //! Reads one agent's output: each line once, in order, in turns of bounded size.
 //!
-//! What may go here: where in a file the reading is, what is kept of an unfinished line. What may not: threads, clocks,
-//! what a line means.
+//! What may go here: which file is read when, and what its end tells. What may not: threads, clocks, what a line means.
 
 use std::fmt;
 use std::io;
@@ -10,12 +9,11 @@ use std::path::{Path, PathBuf};
 use memchr::memchr;
 
 use super::files;
+use super::lines::{Lines, Whole};
+use super::session::Session;
 use crate::adapters::{Closing, Ended, LineReader, last_line};
 use crate::core::{Fact, Tails};
 
-/// Longest line that is looked at, in bytes: structured lines with a whole file in them are shorter, and so much is
-/// kept of an unfinished one.
-const LINE_BYTES: u64 = 1 << 20;
 /// How far back the closing object is looked for, in bytes.
 const CLOSING_BYTES: u64 = 8 << 20;
 /// How far back the last line is looked for where no closing object is, in bytes.
@@ -30,21 +28,8 @@ const FACTS_PER_TURN: usize = 4096;
 pub struct Look {
     /// One of them has changed its size since the last look.
     pub has_changed: bool,
-    /// Bytes of `out` that are to be read before the next look.
+    /// Bytes of `out` and of the record of the session that are to be read before the next look.
     pub left: u64,
-}
-
-/// What is known of the line that the reading is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    /// Nothing of it is read.
-    Fresh,
-    /// It begins with `{`; its bytes are held.
-    Structured,
-    /// It begins with something else.
-    Text,
-    /// It is too long to be held.
-    TooLong,
 }
 
 /// The reading of one agent's output. Reads only when told to, and never more than it is told.
@@ -52,12 +37,7 @@ pub struct Scanner {
     out: PathBuf,
     err: PathBuf,
     reader: Box<dyn LineReader>,
-    /// Where the next read begins.
-    at: u64,
-    /// Where the line begins that the reading is in.
-    line_start: u64,
-    line: Line,
-    held: Vec<u8>,
+    lines: Lines,
     out_size: u64,
     err_size: u64,
     /// Where reading stops until the next look: at the size of the last one, or before.
@@ -67,13 +47,15 @@ pub struct Scanner {
     report: Option<PathBuf>,
     /// What the reader has noted last.
     notes: Option<String>,
+    /// The program's own record, once the reader knows where that is.
+    session: Option<Session>,
 }
 
 impl fmt::Debug for Scanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scanner")
             .field("out", &self.out)
-            .field("at", &self.at)
+            .field("at", &self.lines.at())
             .finish_non_exhaustive()
     }
 }
@@ -85,16 +67,14 @@ impl Scanner {
             out,
             err,
             reader,
-            at: offset,
-            line_start: offset,
-            line: Line::Fresh,
-            held: Vec::new(),
+            lines: Lines::new(offset),
             out_size: offset,
             err_size: 0,
             stop: offset,
             unreadable: None,
             report: None,
             notes: None,
+            session: None,
         }
     }
 
@@ -107,10 +87,11 @@ impl Scanner {
 
     /// Returns how many bytes of `out` are accounted for by the facts so far: all before the unfinished line.
     pub const fn offset(&self) -> u64 {
-        self.line_start
+        self.lines.ended()
     }
 
-    /// Takes the sizes of both files. An `out` that has become shorter is read again from its start.
+    /// Takes the sizes of both files and of the record of the session. An `out` that has become shorter is read again from
+    /// its start.
     pub fn look(&mut self) -> Look {
         self.look_for(u64::MAX)
     }
@@ -119,43 +100,57 @@ impl Scanner {
     pub fn look_for(&mut self, most: u64) -> Look {
         let out_size = self.size(Which::Out);
         let err_size = self.size(Which::Err);
-        let has_changed = (out_size, err_size) != (self.out_size, self.err_size);
+        let has_output = (out_size, err_size) != (self.out_size, self.err_size);
         (self.out_size, self.err_size) = (out_size, err_size);
-        if out_size < self.at {
-            self.go_to(0);
+        if out_size < self.lines.at() {
+            self.lines.go_to(0);
         }
         if !self.reader.reads_lines() {
-            self.go_to(out_size);
+            self.lines.go_to(out_size);
         }
-        self.stop = self.at.saturating_add(most).min(out_size);
-        Look { has_changed, left: self.left() }
+        self.stop = self.lines.at().saturating_add(most).min(out_size);
+        self.find_session();
+        let session = self.session.as_mut().is_some_and(|session| session.look(has_output));
+        Look { has_changed: has_output || session, left: self.left() }
     }
 
-    /// Reads on, at most `budget` bytes and not beyond what the last look allows. Returns how many bytes are left.
-    pub fn turn(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> u64 {
-        if self.left() == 0 {
-            return 0;
+    /// Begins with the record of the session when its place has become known.
+    fn find_session(&mut self) {
+        if self.session.is_none() {
+            self.session = self.reader.session_files().map(Session::new);
         }
-        let read = self.read(budget, buffer, facts);
-        self.note_down(facts);
-        match read {
-            Ok(()) => self.left(),
-            Err(error) => {
+    }
+
+    /// Reads on, of the output and of the record of the session at most `budget` bytes each, and not beyond what the last
+    /// look allows. Returns how many bytes are left.
+    pub fn turn(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> u64 {
+        if self.out_left() > 0 {
+            let read = self.read(budget, buffer, facts);
+            self.note_down(facts);
+            if let Err(error) = read {
                 self.note(Which::Out, &error);
                 // What cannot be read now is not tried again until the file has grown.
-                self.go_to(self.out_size);
-                0
+                self.lines.go_to(self.out_size);
+            }
+            if self.session.is_none() {
+                self.find_session();
+                let _ = self.session.as_mut().is_some_and(|session| session.look(true));
             }
         }
+        if let Some(session) = &mut self.session {
+            session.turn(budget, buffer, self.reader.as_mut(), facts);
+        }
+        self.left()
     }
 
     /// Takes the last line, the closing object and what the end itself tells, once everything is read; `code` is the
     /// agent's exit code, if it has one. Returns what was seen last.
     pub fn finish(&mut self, code: Option<i32>, facts: &mut Vec<Fact>) -> Tails {
-        if self.line != Line::Fresh {
-            self.end_line(facts);
+        self.lines.end(|line| take(self.reader.as_mut(), line, facts));
+        self.lines.shrink();
+        if let Some(session) = &mut self.session {
+            session.finish(self.reader.as_mut(), facts);
         }
-        self.held = Vec::new();
         let out_line = self.close_out(facts).unwrap_or_else(|error| {
             self.note(Which::Out, &error);
             None
@@ -201,13 +196,12 @@ impl Scanner {
         }
     }
 
-    const fn left(&self) -> u64 {
-        self.stop.saturating_sub(self.at)
+    fn left(&self) -> u64 {
+        self.out_left().saturating_add(self.session.as_ref().map_or(0, Session::left))
     }
 
-    fn go_to(&mut self, offset: u64) {
-        (self.at, self.line_start, self.line) = (offset, offset, Line::Fresh);
-        self.held.clear();
+    const fn out_left(&self) -> u64 {
+        self.stop.saturating_sub(self.lines.at())
     }
 
     fn size(&mut self, which: Which) -> u64 {
@@ -237,87 +231,21 @@ impl Scanner {
 
     fn read(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> io::Result<()> {
         let file = files::open(&self.out)?;
-        let stop = self.stop.min(self.at.saturating_add(budget));
-        while self.at < stop && facts.len() < FACTS_PER_TURN {
-            let wanted = usize::try_from(stop - self.at).unwrap_or(usize::MAX).min(buffer.len());
+        let stop = self.stop.min(self.lines.at().saturating_add(budget));
+        while self.lines.at() < stop && facts.len() < FACTS_PER_TURN {
+            let at = self.lines.at();
+            let wanted = usize::try_from(stop - at).unwrap_or(usize::MAX).min(buffer.len());
             let part = buffer.get_mut(..wanted).unwrap_or_default();
-            let filled = files::read_at(&file, part, self.at)?;
-            self.feed(part.get(..filled).unwrap_or_default(), facts);
+            let filled = files::read_at(&file, part, at)?;
+            let part = part.get(..filled).unwrap_or_default();
+            self.lines.feed(part, |line| take(self.reader.as_mut(), line, facts));
             if filled < wanted {
                 // It has become shorter since the look; the next one tells.
-                (self.out_size, self.stop) = (self.at, self.at);
+                (self.out_size, self.stop) = (self.lines.at(), self.lines.at());
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Takes the bytes that follow those before.
-    fn feed(&mut self, mut rest: &[u8], facts: &mut Vec<Fact>) {
-        while let Some(first) = rest.first() {
-            if self.line == Line::Fresh && *first == 0 {
-                // The hole that a writer leaves which goes on at its old place in a file that was cut.
-                let nuls = rest.iter().position(|byte| *byte != 0).unwrap_or(rest.len());
-                self.at += nuls as u64;
-                self.line_start = self.at;
-                rest = rest.get(nuls..).unwrap_or_default();
-                continue;
-            }
-            let end = memchr(b'\n', rest);
-            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            self.at += line.len() as u64;
-            match end {
-                Some(_) if self.line == Line::Fresh => self.take_whole(line, facts),
-                Some(_) => {
-                    self.extend(line);
-                    self.end_line(facts);
-                }
-                None => {
-                    self.extend(line);
-                    return;
-                }
-            }
-            self.at += 1;
-            self.line_start = self.at;
-            rest = rest.get(line.len() + 1..).unwrap_or_default();
-        }
-    }
-
-    /// Takes a line that lies whole in the buffer, without a copy.
-    fn take_whole(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        if line.len() as u64 > LINE_BYTES {
-            facts.push(Fact::Skipped);
-        } else if line.first() == Some(&b'{') {
-            self.reader.line(line, facts);
-        }
-    }
-
-    /// Adds a part to an unfinished line.
-    fn extend(&mut self, part: &[u8]) {
-        if self.line == Line::Fresh {
-            self.line = match part.first() {
-                Some(b'{') => Line::Structured,
-                Some(_) => Line::Text,
-                None => Line::Fresh,
-            };
-        }
-        if self.at - self.line_start > LINE_BYTES {
-            self.line = Line::TooLong;
-            self.held = Vec::new();
-        }
-        if self.line == Line::Structured {
-            self.held.extend_from_slice(part);
-        }
-    }
-
-    /// The line that the reading is in ends here.
-    fn end_line(&mut self, facts: &mut Vec<Fact>) {
-        match self.line {
-            Line::Structured => self.reader.line(&self.held, facts),
-            Line::TooLong => facts.push(Fact::Skipped),
-            Line::Text | Line::Fresh => {}
-        }
-        self.go_to(self.at);
     }
 
     /// Looks at the end of `out`: for the closing object, and for the last line that is for people.
@@ -343,6 +271,14 @@ impl Scanner {
             object_end.map_or(lines, |object_end| lines.get(object_end..).unwrap_or_default());
         let line = last_line(said, |line| self.reader.is_text(line));
         Ok(line.or_else(|| last_line(&end, |_| true).filter(|_| lines.is_empty())))
+    }
+}
+
+/// Takes a line of the output.
+fn take(reader: &mut dyn LineReader, line: Whole<'_>, facts: &mut Vec<Fact>) {
+    match line {
+        Whole::Structured(line) => reader.line(line, facts),
+        Whole::TooLong => facts.push(Fact::Skipped),
     }
 }
 

@@ -30,6 +30,8 @@ struct Files {
     seen: Option<[Option<u64>; 2]>,
     /// It was flooded at the last look, which has left something unread.
     is_flooded: bool,
+    /// There is more to look at than these two, which only the reader knows.
+    has_more: bool,
 }
 
 impl Files {
@@ -42,14 +44,15 @@ impl Files {
         if self.is_flooded {
             return Some(READ_IN_FLOOD_BYTES);
         }
-        (was_flooded || seen != self.seen).then_some(u64::MAX)
+        (was_flooded || self.has_more || seen != self.seen).then_some(u64::MAX)
     }
 }
 
 impl Sizes {
-    pub(super) fn follow(&mut self, id: AgentId, out: &Path, err: &Path) {
-        let files =
-            Files { out: out.to_owned(), err: err.to_owned(), seen: None, is_flooded: false };
+    /// Begins to look; an agent that `has_more` than these files is found at every look.
+    pub(super) fn follow(&mut self, id: AgentId, out: &Path, err: &Path, has_more: bool) {
+        let (out, err) = (out.to_owned(), err.to_owned());
+        let files = Files { out, err, seen: None, is_flooded: false, has_more };
         self.agents.insert(id, files);
     }
 
@@ -57,8 +60,8 @@ impl Sizes {
         self.agents.remove(&id);
     }
 
-    /// Returns the agents of which a file has another size than at the last look, or was left unread by it, each with the
-    /// most bytes that are to be read; the first look finds all of them.
+    /// Returns the agents of which a file has or may have another size than at the last look, or was left unread by it, each
+    /// with the most bytes that are to be read; the first look finds all of them.
     pub(super) fn changed(&mut self) -> Vec<(AgentId, u64)> {
         let looked = self.agents.iter_mut().map(|(id, files)| {
             let now = [size(&files.out), size(&files.err)];
@@ -83,8 +86,13 @@ mod tests {
 
     #[test]
     fn a_flood_is_read_in_part_until_it_is_over_and_then_to_its_end() {
-        let mut files =
-            Files { out: PathBuf::new(), err: PathBuf::new(), seen: None, is_flooded: false };
+        let mut files = Files {
+            out: PathBuf::new(),
+            err: PathBuf::new(),
+            seen: None,
+            is_flooded: false,
+            has_more: false,
+        };
         let mut look = |bytes| files.look([Some(bytes), None]);
         assert_eq!(look(FLOOD_BYTES * 9), Some(u64::MAX), "nobody knows when that was written");
         assert_eq!(look(FLOOD_BYTES * 9), None);
@@ -104,7 +112,12 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let mut sizes = Sizes::default();
         for id in 1..=2 {
-            sizes.follow(AgentId(id), &path(&format!("out{id}")), &path(&format!("err{id}")));
+            sizes.follow(
+                AgentId(id),
+                &path(&format!("out{id}")),
+                &path(&format!("err{id}")),
+                false,
+            );
         }
         assert_eq!(changed(&mut sizes), [AgentId(1), AgentId(2)]);
         assert_eq!(changed(&mut sizes), []);
@@ -117,6 +130,10 @@ mod tests {
         sizes.forget(AgentId(1));
         fs::write(path("err1"), "text").unwrap();
         assert_eq!(changed(&mut sizes), []);
+        sizes.follow(AgentId(3), &path("out3"), &path("err3"), true);
+        for _ in 0..3 {
+            assert_eq!(changed(&mut sizes), [AgentId(3)], "its reader may know of more");
+        }
     }
 
     #[test]
@@ -126,7 +143,7 @@ mod tests {
         fs::write(path("elsewhere"), "text").unwrap();
         std::os::unix::fs::symlink(path("elsewhere"), path("out")).unwrap();
         let mut sizes = Sizes::default();
-        sizes.follow(AgentId(1), &path("out"), &path("err"));
+        sizes.follow(AgentId(1), &path("out"), &path("err"), false);
         assert_eq!(changed(&mut sizes), [AgentId(1)], "the first look");
         fs::write(path("elsewhere"), "some more text").unwrap();
         assert_eq!(changed(&mut sizes), []);

@@ -101,7 +101,8 @@ impl ScanWorker {
 
     /// Begins to read an agent's output; nothing is read before the first look.
     pub fn follow(&mut self, follow: Follow) {
-        self.sizes.follow(follow.id, &follow.out, &follow.err);
+        let has_more = follow.reader.reads_session();
+        self.sizes.follow(follow.id, &follow.out, &follow.err, has_more);
         self.mailbox.put(|orders| orders.follow.push(follow));
     }
 

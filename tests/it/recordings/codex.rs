@@ -57,6 +57,9 @@ const TABLE: &[Expected] = &[
     row("sandbox-resume", Done, Completed, [5000, 0, 0, 114], Unknown),
     row("sandbox-resume-set", Done, Completed, [7500, 0, 0, 171], Unknown),
     // It catches SIGINT and ends with 1 and without a word.
+    row("session", Done, Completed, DEFAULT, Estimated("0.01626")),
+    // It goes on with another model, which first asks for a summary: 50 and 3 tokens more.
+    row("session-resumed", Done, Completed, [5250, 5600, 0, 127], Unknown),
     row("sigint-text", Failed, Error, NOTHING, Unknown),
     row("sigint-tool", Failed, Error, NOTHING, Unknown),
     row("sigkill-group-yolo", Failed, Signal, NOTHING, Unknown),

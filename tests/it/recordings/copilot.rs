@@ -1,4 +1,5 @@
-//! Recorded runs of copilot, with what a person should be told of each. Its stream has neither tokens nor a cost.
+//! Recorded runs of copilot, with what a person should be told of each. Its stream has neither tokens nor a cost:
+//! those are in its record of the session.
 
 use loki_fleet::core::ExitReason::{Auth, Completed, Context, Error, Network, Signal};
 use loki_fleet::core::Fact;
@@ -17,6 +18,8 @@ const TABLE: &[Expected] = &[
     row("happy", Done, Completed, NOTHING, Unknown),
     row("refused", Failed, Network, NOTHING, Unknown),
     row("resume-bad", Failed, Error, NOTHING, Unknown),
+    row("session", Done, Completed, NOTHING, Unknown),
+    row("session-resumed", Done, Completed, NOTHING, Unknown),
     row("sigint-tool", Failed, Signal, NOTHING, Unknown),
     row("sigkill-tool", Failed, Signal, NOTHING, Unknown),
     row("sigterm-tool", Failed, Signal, NOTHING, Unknown),

@@ -48,6 +48,8 @@ const TABLE: &[Expected] = &[
     // A resumed run counts from zero: 1300 × 1.25 + 2000 × 0.125 + 12 × 10.
     row("resume", Done, Completed, [1300, 2000, 0, 12], Estimated("0.001995")),
     row("resume-bad", Failed, Error, NOTHING, Unknown),
+    row("session", Done, Completed, DEFAULT, Estimated("0.00422")),
+    row("session-resumed", Done, Completed, [1300, 2000, 0, 12], Estimated("0.001995")),
     row("sigint-group", Failed, Error, NOTHING, Unknown),
     row("sigint-text", Failed, Error, NOTHING, Unknown),
     row("sigint-tool", Failed, Error, NOTHING, Unknown),

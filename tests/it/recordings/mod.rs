@@ -9,6 +9,7 @@ mod copilot;
 mod gemini;
 mod opencode;
 mod qwen;
+mod sessions;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
