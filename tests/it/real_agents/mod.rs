@@ -8,6 +8,7 @@
 mod failing_key;
 mod interrupting;
 mod limits;
+mod live_money;
 mod mixed_fleet;
 mod permissions;
 mod resuming;
