@@ -94,6 +94,11 @@ impl Adapter for Codex {
         Some(session::HOME)
     }
 
+    /// Its commands always run, and write where its sandbox lets them.
+    fn edits_unseen(&self, task: &Task) -> bool {
+        !task.read_only
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         let model = start.option(&["-m", "--model"]).map(str::to_owned);
         Box::new(Reader {

@@ -40,6 +40,11 @@ impl Adapter for Demo {
         invocation::assemble(task, place, invocation::prompt(task), command)
     }
 
+    /// What is played changes nothing.
+    fn edits_unseen(&self, _task: &Task) -> bool {
+        false
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         Box::new(ProtocolReader::new(start))
     }

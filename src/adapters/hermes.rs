@@ -101,6 +101,11 @@ impl Adapter for Hermes {
         invocation::assemble(task, place, text, argv)
     }
 
+    /// It tells of no file at all.
+    fn edits_unseen(&self, task: &Task) -> bool {
+        !task.read_only
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         Box::new(Reader { start, answer: String::new(), is_cut: false })
     }

@@ -92,6 +92,11 @@ pub trait Adapter: Send + Sync {
         None
     }
 
+    /// Says whether an agent of a task may change files that its output does not tell of. Commands may.
+    fn edits_unseen(&self, task: &Task) -> bool {
+        self.traits().prompt && task.allow_shell && !task.read_only
+    }
+
     /// Says whether a new agent can go on in the session of one that has ended, so that [`Adapter::invocation`] knows
     /// what [`Task::continues`] means.
     fn resumes(&self) -> bool {

@@ -154,6 +154,11 @@ impl Adapter for Ygg {
         invocation::assemble(task, place, text, argv)
     }
 
+    /// Only the end of a run that has one tells of files.
+    fn edits_unseen(&self, task: &Task) -> bool {
+        !task.read_only
+    }
+
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
         Box::new(TranscriptReader::new(start.seen.result))
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::changed::ChangedFiles;
 use super::command::{Command, Reply};
 use super::fact::Fact;
 use super::id::{AgentId, BatchId, QuestionId, Ticket};
@@ -114,6 +115,8 @@ pub enum Event {
     Progress(AgentId),
     /// So many bytes of an ended agent's output are still to be read.
     Behind(AgentId, u64),
+    /// The folder of an agent whose tree is gone was looked at, and this has changed there meanwhile.
+    Changed(AgentId, ChangedFiles),
     /// The output of an ended agent has been read to its end.
     Scanned(AgentId, Tails),
     /// The mesh store has so many keys.

@@ -208,6 +208,7 @@ impl Fleet {
             Event::Facts { id, facts, offset } => self.facts(id, facts, offset, effects),
             Event::NeverBegan(id) => self.never_began(id, effects),
             Event::TreeGone(id, tree) => self.tree_gone(id, tree),
+            Event::Changed(id, changed) => self.changed(id, changed),
             Event::Scanned(id, tails) => self.scanned(id, tails, effects),
             Event::Told { id, ticket, what, outcome } => {
                 return Some(self.told(id, ticket, what, outcome, effects));

@@ -6,6 +6,7 @@
 mod agent;
 mod batch;
 mod cap;
+mod changed;
 mod command;
 mod commands;
 mod event;
@@ -36,6 +37,7 @@ mod tests;
 
 pub use agent::{AgentState, StopReason};
 pub use batch::{Batch, BatchStatus};
+pub use changed::{ChangedFiles, FilesFrom};
 pub use command::{Answer, Command, Direction, Refusal, Reply, Submission};
 pub use event::{Effect, Event, Notice, ProcessEnd, Steering, Tails, TreeEnd, Urgency};
 pub use fact::{AgentResult, Fact, Retry, SessionTotal, StepState, Usage};

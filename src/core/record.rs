@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::agent::StopReason;
+use super::changed::ChangedFiles;
 use super::command::Answer;
 use super::fact::{AgentResult, Retry};
 use super::id::{AgentId, BatchId, QuestionId};
@@ -54,6 +55,9 @@ pub struct Work {
     /// How far the account of the work is.
     #[serde(default)]
     pub transcript: TranscriptState,
+    /// Files that changed in its folder meanwhile, if that was looked at.
+    #[serde(default)]
+    pub changed: Option<ChangedFiles>,
     /// Closing word of the agent.
     pub result: Option<AgentResult>,
     /// Lines that claimed to be structured and were not understood.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::agent::AgentState;
 use super::batch::{Batch, BatchStatus};
 use super::cap::Money;
+use super::changed::files_of;
 use super::fleet::{Agent, Fleet};
 use super::gates::Gates;
 use super::judge;
@@ -66,6 +67,7 @@ impl Fleet {
         let work = &agent.work;
         let batch = self.batches.get(agent.batch);
         let result = work.result.as_ref();
+        let (files_changed, files_from) = files_of(work);
         // What was reported counts even if it is claimed later that no process ran.
         let ran = agent.ran() || work.ledger.is_told();
         Row {
@@ -92,7 +94,8 @@ impl Fleet {
                 (red, _) => Some(red == 0),
             },
             answer: result.and_then(|result| result.answer.clone()).unwrap_or_default(),
-            files_changed: result.map(|result| result.files_changed.clone()).unwrap_or_default(),
+            files_changed,
+            files_from,
             session: work.session.clone(),
             model: work.model.clone(),
             denied: work.denied,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchStatus};
+use super::changed::FilesFrom;
 use super::fact::Retry;
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::ledger::{CostStatus, Tokens};
@@ -156,8 +157,11 @@ pub struct Row {
     pub validated: Option<bool>,
     /// Final answer.
     pub answer: String,
-    /// Files the agent says it changed, with paths as the agent gave them.
+    /// Files the agent says it changed, with paths as the agent gave them; else those that changed meanwhile.
     pub files_changed: Vec<String>,
+    /// Where that list comes from.
+    #[serde(default)]
+    pub files_from: FilesFrom,
     /// Session of the agent's program.
     pub session: Option<String>,
     /// The model that answers, as the agent's program names it.

@@ -38,6 +38,7 @@ pub(crate) fn row(id: u32) -> Row {
         validated: None,
         answer: String::new(),
         files_changed: Vec::new(),
+        files_from: crate::core::FilesFrom::Told,
         session: None,
         model: None,
         denied: 0,

@@ -25,6 +25,7 @@ impl Host {
         let task = Arc::clone(self.fleet.task(id)?);
         let token =
             self.fleet.options().strict_protocol.then(|| format!("{:016x}", fastrand::u64(..)));
+        self.look_before(id);
         let header = self.transcript_header(id);
         let given = self.given.take(id);
         Some(Order { id, dir: self.agent_dir(id), task, token, header, given })

@@ -17,9 +17,8 @@ use super::launch::LaunchThread;
 use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
-use crate::core::{
-    AgentId, Command, Effect, Event, Fleet, Reply, Steering, Ticket, TreeEnd, Urgency,
-};
+use super::work_tree::WorkTrees;
+use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Steering, Ticket, Urgency};
 use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence, to_type};
 use crate::supervise::{AgentDir, Life, Watch};
 use crate::tail::scan::ScanWorker;
@@ -47,6 +46,7 @@ pub struct Host {
     /// They are being done: what one of them leads to is done after it and not within, however many there are.
     pub(super) releasing: bool,
     pub(super) launcher: LaunchThread,
+    pub(super) trees: WorkTrees,
     pub(super) scan: ScanWorker,
     pub(super) end: HostEnd,
     pub(super) inbox: mpsc::Receiver<News>,
@@ -307,6 +307,7 @@ impl Host {
                 self.count_mesh_keys();
                 self.gone(id, gone);
             }
+            News::Changed(id, code, changed) => self.changed(id, code, changed),
             News::Output(news) => self.output(news),
         }
         self.tell_early();
@@ -337,11 +338,6 @@ impl Host {
                 self.tree_gone(id, lost(self.clock.now(), swept, owner_stop));
             }
         }
-    }
-
-    fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
-        self.scan.finish(id, tree.code());
-        self.apply(Event::TreeGone(id, tree));
     }
 
     /// Looks at everything that changes without telling: outputs, the mesh store, stop files, a journal in trouble.

@@ -25,6 +25,7 @@ mod start;
 mod stop;
 pub mod summary;
 mod tell;
+mod work_tree;
 
 use crate::core::AgentId;
 use crate::journal::FleetDir;

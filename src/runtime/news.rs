@@ -1,6 +1,6 @@
 //! What threads and watchers tell the loop.
 
-use crate::core::AgentId;
+use crate::core::{AgentId, ChangedFiles};
 use crate::supervise::{Launched, Life};
 use crate::tail::scan;
 
@@ -31,6 +31,8 @@ pub(super) enum News {
     Exited(AgentId, u32),
     /// The shim has gone.
     Gone(AgentId, Gone),
+    /// The work tree of an agent that ended with this code was looked at; what has changed there, if that is known.
+    Changed(AgentId, Option<i32>, Option<ChangedFiles>),
     /// From the reader of outputs.
     Output(scan::News),
 }

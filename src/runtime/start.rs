@@ -16,6 +16,7 @@ use super::host::Host;
 use super::launch::{Common, LaunchThread};
 use super::news::{NEWS, News};
 use super::paper::Paper;
+use super::work_tree::WorkTrees;
 use crate::adapters;
 use crate::core::{AgentId, Effect, Fleet, FleetOptions, Hold, Moment};
 use crate::journal::{
@@ -212,6 +213,7 @@ impl Host {
             waiting: VecDeque::new(),
             releasing: false,
             launcher,
+            trees: WorkTrees::default(),
             scan,
             end,
             inbox,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::roster::{KpiSummary, error, number, rounded};
 use crate::adapters::talk;
-use crate::core::{AgentId, CostStatus, ProcessEnd, Row, Snapshot, Status};
+use crate::core::{AgentId, CostStatus, FilesFrom, ProcessEnd, Row, Snapshot, Status};
 use crate::journal::FleetStanding;
 use crate::supervise::AgentDir;
 
@@ -79,6 +79,8 @@ pub(crate) struct AgentSummary<'a> {
     steps: u64,
     answer: &'a str,
     files_changed: &'a [String],
+    /// Where that list comes from.
+    files_from: Option<FilesFrom>,
     error: &'a str,
     tokens: u64,
     cost_usd: Option<Box<RawValue>>,
@@ -178,6 +180,7 @@ pub(crate) fn agent<'a>(row: &'a Row, snapshot: &Snapshot, fleet_dir: &Path) -> 
         steps: row.steps,
         answer: &row.answer,
         files_changed: &row.files_changed,
+        files_from: (!row.files_changed.is_empty()).then_some(row.files_from),
         error: error(row),
         tokens: row.tokens.total(),
         cost_usd: row.cost.map(number),
@@ -278,6 +281,7 @@ mod tests {
         });
         for agent in expected["agents"].as_array_mut().unwrap() {
             agent["continues"] = Value::Null;
+            agent["files_from"] = json!("told");
             agent["undelivered"] = json!([]);
             agent["accepts_steer"] = json!(false);
         }

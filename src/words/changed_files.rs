@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::core::{AgentId, Row, Snapshot};
+use crate::core::{AgentId, FilesFrom, Row, Snapshot};
 
 /// A file that at least one agent says it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,6 +74,18 @@ pub fn also_changed<'a>(row: &'a Row, snapshot: &Snapshot) -> Vec<(&'a str, Vec<
 /// Returns the last part of a path; a path that ends in `..` has none, like every other such path.
 fn name_of(file: &str) -> Option<&OsStr> {
     Path::new(file).file_name()
+}
+
+/// Says how the list of an agent's changed files came about where the agent has not told it.
+pub fn source(row: &Row) -> Option<&'static str> {
+    match row.files_from {
+        _ if row.files_changed.is_empty() => None,
+        FilesFrom::Told => None,
+        FilesFrom::Git => Some("by git: changed in its folder while it ran"),
+        FilesFrom::GitShared => {
+            Some("by git: changed in its folder while it and other agents ran there")
+        }
+    }
 }
 
 /// Returns the path without `.` and `..` parts, as far as its text says.

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::core::{AgentId, BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
+use crate::words::changed_files::source;
 use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, thousands};
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
@@ -202,7 +203,8 @@ fn task(
     }
     if !row.files_changed.is_empty() {
         let files: Vec<String> = row.files_changed.iter().map(|file| one_line(file)).collect();
-        lines.push(style.text(&format!("  Files: {}", files.join(" "))));
+        let source = source(row).map(|source| format!(" ({source})")).unwrap_or_default();
+        lines.push(style.text(&format!("  Files: {}{source}", files.join(" "))));
     }
     if row.started.is_some() {
         lines.push(style.text(&format!("  Log: {}", one_line(&files.log().to_string_lossy()))));

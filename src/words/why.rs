@@ -5,6 +5,7 @@
 use jiff::tz::TimeZone;
 
 use crate::core::{Header, Hold, Moment, Outcome, Phase, Row, Status, Waits};
+use crate::words::changed_files::source;
 use crate::words::plain_text::{count, cut_graphemes, one_line};
 use crate::words::time_text::{age, duration, local};
 
@@ -189,7 +190,8 @@ pub fn sentence(
         }
     }
     if !row.files_changed.is_empty() {
-        parts.push(format!("changed {}", files(row)));
+        let source = source(row).map(|source| format!(" ({source})")).unwrap_or_default();
+        parts.push(format!("changed {}{source}", files(row)));
     }
     if row.anomalies > 0 {
         let lines = count(usize::try_from(row.anomalies).unwrap_or(usize::MAX), "line");

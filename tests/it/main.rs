@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod adapters;
 #[cfg(test)]
+mod changed_files;
+#[cfg(test)]
 mod cli_usage;
 #[cfg(test)]
 mod controls;

@@ -336,3 +336,33 @@ fn calls_that_were_not_permitted_are_counted() {
     let row = story.row(A1);
     assert_eq!((row.denied, row.steps, row.model.as_deref()), (2, 0, Some("m")));
 }
+
+#[test]
+fn files_that_the_agent_tells_of_go_before_those_that_changed_in_its_folder() {
+    let seen = |is_shared| ChangedFiles { files: vec!["seen".to_owned()], is_shared };
+    let told = |files: &[&str]| {
+        let files_changed = files.iter().map(|file| (*file).to_owned()).collect();
+        Fact::Result(AgentResult { files_changed, ..says(Some(true), "done") })
+    };
+    let cases = [
+        (vec![], true, vec!["seen"], FilesFrom::GitShared),
+        (vec![], false, vec!["seen"], FilesFrom::Git),
+        (vec!["told"], true, vec!["told"], FilesFrom::Told),
+    ];
+    for (files, is_shared, expected, from) in cases {
+        let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")])]);
+        assert_eq!(story.does(Event::Changed(A1, seen(false))), [], "it has not started");
+        assert!(story.row(A1).files_changed.is_empty());
+        story.does(Event::Started(A1));
+        story.does(Event::TreeGone(A1, tree(ProcessEnd::Code(0))));
+        story.does(Event::Changed(A1, seen(is_shared)));
+        story.does(facts(A1, vec![told(&files)]));
+        story.does(scanned(A1));
+        let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
+        for row in [story.row(A1), story.restored().row(A1)] {
+            assert_eq!((row.files_changed, row.files_from), (expected.clone(), from));
+        }
+        story.does(Event::Changed(A1, ChangedFiles::default()));
+        assert_eq!(story.row(A1).files_changed, expected, "it has ended");
+    }
+}

@@ -57,6 +57,7 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         validated: None,
         answer: String::new(),
         files_changed: Vec::new(),
+        files_from: crate::core::FilesFrom::Told,
         session: None,
         model: None,
         denied: 0,

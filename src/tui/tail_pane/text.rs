@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::adapters::{self, FirstText};
 use crate::core::{Row, Status, Task};
 use crate::tui::world::World;
-use crate::words::changed_files::also_changed;
+use crate::words::changed_files::{also_changed, source};
 use crate::words::plain_text::{count, one_line};
 use crate::words::time_text::age;
 use crate::words::why;
@@ -133,7 +133,7 @@ impl Text {
 
 /// The changed files of an agent, one a line, each with the other agents that changed it.
 fn files(row: &Row, world: &World) -> String {
-    let mut text = String::new();
+    let mut text = source(row).map(|source| format!("{source}\n")).unwrap_or_default();
     for (file, agents) in also_changed(row, &world.snapshot) {
         text.push_str(&one_line(file));
         if !agents.is_empty() {
