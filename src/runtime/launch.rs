@@ -217,6 +217,16 @@ fn sessions(home: SessionHome, order: &Order, spec: &Spec) -> Option<Sessions> {
     Some(Sessions { folder, since: Clock::wall() })
 }
 
+/// Returns how deep an agent is nested: a submitter that is an agent may be nested deeper than this host.
+fn depth(common: &Common, given: &Own) -> u32 {
+    let told = |name: &str| given.environment.as_ref()?.get(OsStr::new(name))?.to_str();
+    if told("FLEET_AGENT").is_none() {
+        return common.depth;
+    }
+    let submitter: u32 = told("FLEET_DEPTH").and_then(|depth| depth.parse().ok()).unwrap_or(1);
+    common.depth.max(submitter.saturating_add(1))
+}
+
 /// Builds what the shim has to know.
 fn spec(common: &Common, order: &Order, invocation: Invocation) -> Spec {
     let Invocation { argv, env, env_remove, root, input, ask_signal, .. } = invocation;
@@ -230,7 +240,7 @@ fn spec(common: &Common, order: &Order, invocation: Invocation) -> Spec {
         Input::Task => StdinFrom::File(order.dir.task()),
         Input::Messages => StdinFrom::Messages,
     };
-    spec.env.insert("FLEET_DEPTH".to_owned(), common.depth.to_string());
+    spec.env.insert("FLEET_DEPTH".to_owned(), depth(common, &order.given).to_string());
     ask_signal.clone_into(&mut spec.ask);
     spec.grace = common.grace;
     spec.timeout = order.task.timeout;

@@ -223,6 +223,27 @@ fn an_agent_does_not_dispatch_deeper_than_it_may() {
     world.end_fleets();
 }
 
+/// C-130 as far as one fleet has to do with it: its host is not nested, and tasks of its own agents are.
+#[test]
+fn what_an_agent_dispatches_into_its_own_fleet_is_nested_deeper_than_it() {
+    let world = World::new();
+    let fleet = env!("CARGO_BIN_EXE_fleet");
+    let inner = "echo $FLEET_DEPTH >> depths; \"$FLEET\" dispatch --max-depth 2 --agent sh true; echo $? >> codes";
+    std::fs::write(world.file("inner.txt"), inner).unwrap();
+    let outer =
+        "FLEET=\"$1\"; export FLEET; \"$FLEET\" dispatch --max-depth 2 --agent sh -f inner.txt";
+    let outer = format!("echo $FLEET_DEPTH >> depths; set -- '{fleet}'; {outer}");
+    world.fleet(&["dispatch", "--max-depth", "2", "--agent", "sh", &outer]).expect_code(0);
+    world.wait_lines("codes", 1);
+    assert_eq!(
+        (world.lines("depths"), world.lines("codes")),
+        (vec!["1".into(), "2".into()], vec!["2".into()])
+    );
+    world.fleet(&["wait"]).expect_code(0);
+    assert_eq!(world.fleets().len(), 1);
+    world.end_fleets();
+}
+
 #[test]
 fn what_is_given_by_the_environment_reaches_the_agents_and_no_file() {
     let mut world = World::new();
