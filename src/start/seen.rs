@@ -4,6 +4,7 @@
 //! What may go here: asking the host first, since it knows at once what files tell only after long reading. What may not:
 //! starting hosts (`connect`), words (`cli`).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -11,10 +12,10 @@ use tokio::time::timeout;
 use crate::cli::arguments::{GlobalArguments, ResultsArguments, ShowArguments, which_fleet};
 use crate::cli::{self, Failure, fleet_to, selectors, state_dir};
 use crate::control::connect_in_passing;
-use crate::core::{AgentId, FleetOptions, Snapshot};
+use crate::core::{AgentId, FleetOptions, Row, Snapshot, Status};
 use crate::journal::{FleetDir, FleetStanding, HostState, Purpose, StateDir, host_of};
 use crate::runtime::{Clock, Inspection, new_loop};
-use crate::supervise::AgentDir;
+use crate::supervise::{self, AgentDir};
 
 /// How long a host may take to show its fleet before its files are read instead: it may be stopped, or hang.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -81,8 +82,15 @@ fn shown_by_host(dir: &FleetDir) -> Option<Inspection> {
     })
 }
 
-/// Says whether the owner has stopped a task in the queue past the host, which has not looked yet.
+/// Says whether the files know more than the host has shown: the owner has stopped a task in the queue past it, or an
+/// agent runs of whose start it has not heard yet.
 fn is_behind(dir: &FleetDir, shown: &Snapshot) -> bool {
-    let is_stopped = |id: &AgentId| AgentDir::new(dir.agent(*id)).has_owner_stop();
-    dir.nudge_stamp() > 0 && shown.queue.iter().any(is_stopped)
+    let agent = |id: AgentId| AgentDir::new(dir.agent(id));
+    let is_stopped = |id: &AgentId| agent(*id).has_owner_stop();
+    let runs = |row: &Arc<Row>| {
+        let started = || supervise::started(&agent(row.id));
+        row.status == Status::Starting
+            && started().is_ok_and(|started| started.is_some_and(|it| it.agent_pid.is_some()))
+    };
+    (dir.nudge_stamp() > 0 && shown.queue.iter().any(is_stopped)) || shown.rows.iter().any(runs)
 }

@@ -83,7 +83,7 @@ pub struct LimitArguments {
     /// Stop running agents as well when the cap is passed.
     #[arg(long)]
     pub cap_hard: bool,
-    /// At the cap: ask, drop, hold or raise=USD (default: ask on a terminal, else drop).
+    /// At the cap: ask, drop, hold or raise=USD (default: ask on a terminal, else drop; of dispatch: hold).
     #[arg(long, value_name = "WHAT", value_parser = values::on_cap)]
     pub on_cap: Option<OnCap>,
     /// What an agent of unknown cost is taken to cost (default: 0.50).
