@@ -1,6 +1,6 @@
 //! Measurements of the release binary against peers and plain redirects, interleaved in one run, told as ratios.
 //!
-//! `cargo bench` runs all of them; `cargo bench -- throughput`, `-- flood`, `-- tail` and `-- screen` one. `--rounds N` repeats
+//! `cargo bench` runs all of them; `cargo bench -- throughput`, `-- control`, `-- flood`, `-- tail` and `-- screen` one. `--rounds N` repeats
 //! more often, `--tasks N` and `--megabytes N` change the size. What may not go here: bars that a test would fail on.
 
 #![expect(clippy::print_stdout, reason = "the result of a measurement is what it prints")]
@@ -9,6 +9,7 @@
     reason = "a measurement reads the clock, and a sampler waits between samples"
 )]
 
+mod control;
 mod flood;
 mod place;
 #[cfg(feature = "tui")]
@@ -55,12 +56,13 @@ fn main() {
         tasks: number("--tasks", 1000),
         megabytes: number("--megabytes", 1024) as u64,
     };
-    let names = ["throughput", "flood", "tail", "screen"];
+    let names = ["throughput", "control", "flood", "tail", "screen"];
     let named: Vec<&str> =
         names.into_iter().filter(|name| words.iter().any(|word| word == name)).collect();
     for name in if named.is_empty() { names.to_vec() } else { named } {
         match name {
             "throughput" => throughput::measure(&asked),
+            "control" => control::measure(&asked),
             "flood" => flood::measure(&asked),
             #[cfg(feature = "tui")]
             "tail" => tail::measure(&asked),
