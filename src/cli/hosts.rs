@@ -42,7 +42,8 @@ pub struct Answered {
     pub host: Option<u32>,
 }
 
-/// Connects to the host of a fleet and asks it what is chosen; `None` if it has none and is not to get one.
+/// Connects to the host of a fleet and asks it what is chosen; `None` if it has none and is not to get one. Where a host
+/// goes before it has answered it is chosen again for the next one, so that must not do a thing twice.
 pub type Reach =
     fn(&StateDir, &FleetDir, Start<'_>, Choose<'_>) -> Result<Option<Answered>, Failure>;
 

@@ -35,12 +35,13 @@ pub(super) fn hold(
         Ok((!is_needless).then_some(Command::Hold))
     })?;
     refused(&decided)?;
-    if global.json {
-        return print_json("held", &decided);
-    }
     let id = dir.id();
     let header = &decided.after.header;
-    if is_over(&decided.after) && !decided.is_hosted {
+    let has_ended = is_over(&decided.after) && !decided.is_hosted;
+    if global.json {
+        return print_json(if has_ended { "ended" } else { "held" }, &decided);
+    }
+    if has_ended {
         print(&format!("fleet {id} has ended: nothing is left to hold"), false)?;
         return Ok(DONE);
     }
@@ -81,7 +82,7 @@ pub(super) fn release(
     let decided = Decided { reply, after, host, is_hosted: true };
     refused(&decided)?;
     if global.json {
-        return print_json("released", &decided);
+        return print_json(if was_held { "released" } else { "nothing" }, &decided);
     }
     let id = dir.id();
     let said = match (was_held, what_waits(&decided.after, true)) {

@@ -34,6 +34,11 @@ pub(super) fn retry(
     let batch = BatchId::from_bits(fastrand::u32(..));
     let mut meant = Meant::default();
     let mut choose = |before: &Snapshot| {
+        // A host took it and went before it could say so.
+        let is_known = before.batches.iter().any(|view| view.batch.id == batch);
+        if is_known {
+            return Ok(Some(Command::Retry(batch.clone(), meant.ids.clone())));
+        }
         meant = to_try(&selectors, before).map_err(Failure::input)?;
         let command = Command::Retry(batch.clone(), meant.ids.clone());
         Ok((!meant.ids.is_empty()).then_some(command))

@@ -4,12 +4,16 @@
 
 use std::io::{self, Write as _};
 
-use super::connect::{Connector, StartError};
+use super::connect::Connector;
 use crate::cli::{Answered, Choose, Failure, Start};
+use crate::control::Connected;
 use crate::core::{Command, Hold, Reply};
 use crate::journal::{FleetDir, StateDir};
-use crate::runtime::new_loop;
+use crate::runtime::{Gone, new_loop};
 use crate::supervise::Launcher;
+
+/// How often another host is asked after one that went before it answered.
+const TRIES: u32 = 3;
 
 /// Sends a command; returns the reply, and why the queue is held, if it is.
 pub(super) fn ask(
@@ -21,7 +25,7 @@ pub(super) fn ask(
     let answered = reach(state, dir, Start::AsItWas, &mut |_| Ok(command.take()))?;
     match answered {
         Some(Answered { reply: Some(reply), after, .. }) => Ok((reply, after.header.hold.clone())),
-        Some(_) | None => Err(failed(&StartError::Gone(dir.id().clone()))),
+        Some(_) | None => Err(failed(&Gone)),
     }
 }
 
@@ -43,17 +47,24 @@ pub(super) fn reach(
         let _ = writeln!(io::stderr(), "fleet: {what}");
     };
     looped.block_on(async {
-        let connected = match start {
-            Start::Never => connector.connect_if_hosted(say).await,
-            Start::AsItWas | Start::GoingOn(_) => connector.connect(say).await.map(Some),
-        };
-        let Some(connected) = connected.map_err(|error| failed(&error))? else { return Ok(None) };
-        let handle = connected.handle;
-        let reply = match choose(&handle.snapshot())? {
-            Some(command) => Some(handle.send(command).await.map_err(|gone| failed(&gone))?),
-            None => None,
-        };
-        Ok(Some(Answered { reply, after: handle.snapshot(), host: handle.host() }))
+        for _ in 0..TRIES {
+            let connected = match start {
+                Start::Never => connector.connect_if_hosted(say).await,
+                Start::AsItWas | Start::GoingOn(_) => connector.connect(say).await.map(Some),
+            };
+            let connected = connected.map_err(|error| failed(&error))?;
+            let Some(Connected { handle, .. }) = connected else { return Ok(None) };
+            let reply = match choose(&handle.snapshot())? {
+                None => None,
+                Some(command) => match handle.send(command).await {
+                    Ok(reply) => Some(reply),
+                    // It was about to go: the next one, or nobody, is to be asked.
+                    Err(Gone) => continue,
+                },
+            };
+            return Ok(Some(Answered { reply, after: handle.snapshot(), host: handle.host() }));
+        }
+        Err(failed(&Gone))
     })
 }
 
