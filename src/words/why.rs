@@ -94,14 +94,15 @@ fn in_line(waits: &Waits, place: Option<usize>) -> String {
 
 fn over(row: &Row, word: &str, names_files: bool) -> String {
     let error = row.end.as_ref().map(|end| head(&end.error)).unwrap_or_default();
+    let unparsed = if row.unparsed { ", unparsed" } else { "" };
     if !error.is_empty() {
-        return format!("{word}: {error}");
+        return format!("{word}{unparsed}: {error}");
     }
     let cut = if row.end.as_ref().is_some_and(|end| end.truncated) { ", cut off" } else { "" };
     if names_files && !row.files_changed.is_empty() {
-        return format!("{word}{cut} · {}", files(row));
+        return format!("{word}{cut}{unparsed} · {}", files(row));
     }
-    format!("{word}{cut}")
+    format!("{word}{cut}{unparsed}")
 }
 
 /// Returns the first changed files of an agent on one line, and how many more there are.
@@ -188,6 +189,9 @@ pub fn sentence(
         if end.escalated {
             parts.push("had to be killed".to_owned());
         }
+    }
+    if row.unparsed {
+        parts.push("its result could not be read in full".to_owned());
     }
     if !row.files_changed.is_empty() {
         let source = source(row).map(|source| format!(" ({source})")).unwrap_or_default();
@@ -312,6 +316,14 @@ pub fn needs_owner(row: &Row) -> bool {
             Outcome::Done | Outcome::Cancelled | Outcome::Interrupted | Outcome::Dropped => false,
         },
     }
+}
+
+/// From this size on an output is called large: a disk that agents share is full soon.
+const LARGE: u64 = 1_000_000_000;
+
+/// Says whether an output is so large that its owner should know.
+pub fn is_large(bytes: u64) -> bool {
+    bytes >= LARGE
 }
 
 /// Returns a size as people say it: `512 bytes`, `1.2 GB`.
@@ -450,6 +462,20 @@ mod tests {
         assert_eq!(state(&done, NOW, None, false), "done");
         let over = end(row(1), Outcome::OverBudget, "went past\nits budget");
         assert_eq!(state(&over, NOW, None, true), "over budget: went past its budget");
+    }
+
+    /// C-32, where a person sees it.
+    #[test]
+    fn a_result_that_could_not_be_read_is_flagged() {
+        let flagged = |outcome, error: &str| Row { unparsed: true, ..end(row(1), outcome, error) };
+        let done = flagged(Outcome::Done, "");
+        assert_eq!(state(&done, NOW, None, true), "done, unparsed");
+        assert_eq!(state(&flagged(Outcome::Failed, "no"), NOW, None, true), "failed, unparsed: no");
+        let changed = Row { files_changed: vec!["a".into()], ..done };
+        assert_eq!(state(&changed, NOW, None, true), "done, unparsed · a");
+        let told = sentence(&changed, &header(), NOW, None, &TimeZone::UTC);
+        assert!(told.contains("its result could not be read in full"), "{told}");
+        assert_eq!(state(&end(row(1), Outcome::Done, ""), NOW, None, true), "done");
     }
 
     #[test]

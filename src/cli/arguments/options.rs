@@ -74,7 +74,7 @@ pub struct LimitArguments {
     /// Most agents at once, or unlimited (default: a small number from the machine).
     #[arg(short = 'j', long, value_name = "N", value_parser = values::parallel, allow_hyphen_values = true)]
     pub max_parallel: Option<Parallel>,
-    /// Most agents at once on a local engine (default: 1).
+    /// Most agents at once on a local engine (default: 1; the engine auto is not counted as local).
     #[arg(long, value_name = "N", value_parser = at_least_zero, allow_hyphen_values = true)]
     pub max_local: Option<u32>,
     /// Most that the fleet may spend; reaching it holds the queue.

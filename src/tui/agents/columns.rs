@@ -71,8 +71,9 @@ pub(super) const YIELDS: [Column; 8] = [
 
 /// Fewest cells of a task and of a state beside which another column may stand.
 const LEAST: (usize, usize) = (20, 24);
-/// Most cells of a state: a longer reason is below the table.
-const MOST_STATE: usize = 44;
+/// Most cells of a state: the longest outcome that has a reason and 40 graphemes of that (upstream A10), the rest of
+/// which is below the table.
+const MOST_STATE: usize = "interrupted: ".len() + 40;
 /// Cells of the sign before the selected row and of the mark.
 pub(super) const SIGNS: usize = 2;
 

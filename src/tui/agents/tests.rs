@@ -1,5 +1,7 @@
 //! The table under keys, the mouse and changes of the fleet.
 
+use std::time::Duration;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -207,6 +209,77 @@ fn at_40x12_number_glyph_task_and_state_are_left() {
     insta::assert_snapshot!(table(&model));
 }
 
+/// What the row of an agent shows in a column. Only for rows without wide letters.
+#[track_caller]
+fn shown_in(model: &Model, id: &str, column: Column) -> String {
+    let list = Parts::of(model.world.panes.agents).list;
+    let columns = Columns::of(usize::from(list.width), &model.world.snapshot);
+    let place = columns.0.iter().find(|(other, ..)| *other == column);
+    let (_, from, wide) = *place.expect("there is room for the column");
+    let table = table(model);
+    let line = table.lines().find(|line| line.contains(&format!(" {id} "))).expect("a row");
+    // The border stands before it.
+    line.chars().skip(1 + from).take(wide).collect::<String>().trim().to_owned()
+}
+
+/// C-133. More of a reason than a row holds stands in the line below the table.
+#[test]
+fn a_row_shows_state_and_reason_checks_time_and_files() {
+    let long = "a task whose text is longer than any column of this table has room for, by far";
+    let mut done = end(row(2), Outcome::Done, "");
+    done.validated = Some(true);
+    done.files_changed = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+    let reason = "exit code 101: no such file or directory (os error 2)";
+    let mut failed = end(row(3), Outcome::Failed, reason);
+    failed.validated = Some(false);
+    let untested = end(row(4), Outcome::Interrupted, reason);
+    let live = with_text(Row { validated: Some(true), ..row(1) }, long, "sh");
+    let rows = vec![live, done, failed, untested, queued(5, Waits::Slot)];
+    let mut model = at_table(snapshot(1, rows), 200, 30);
+    let _ = type_keys(&mut model, "z");
+    let cells = |model: &Model, column| {
+        ["#1", "#2", "#3", "#4", "#5"].map(|id| shown_in(model, id, column))
+    };
+    assert_eq!(cells(&model, Column::Id), ["#1", "#2", "#3", "#4", "#5"]);
+    assert_eq!(cells(&model, Column::Glyph), ["●", "✓", "✗", "■", "○"]);
+    let task = shown_in(&model, "#1", Column::Task);
+    assert!(long.starts_with(task.strip_suffix('…').unwrap()), "{task}");
+    assert_eq!(
+        cells(&model, Column::State),
+        [
+            "running",
+            "done",
+            "failed: exit code 101: no such file or directory (os…",
+            "interrupted: exit code 101: no such file or director…",
+            "queued · waits: slot",
+        ]
+        .map(str::to_owned)
+    );
+    assert_eq!(cells(&model, Column::Badge), ["", "✓test", "✗test", "untested", ""]);
+    assert_eq!(cells(&model, Column::Elapsed), ["20s", "12.0s", "12.0s", "12.0s", ""]);
+    assert_eq!(cells(&model, Column::Files), ["", "a b c +2 more", "", "", ""]);
+    let _ = model.update(NOW.after(Duration::from_millis(1_900)), Message::Wake);
+    assert_eq!(cells(&model, Column::Elapsed), ["21s", "12.0s", "12.0s", "12.0s", ""]);
+}
+
+/// C-100: since its last output or event, which is what the core counts as progress.
+#[test]
+fn a_row_shows_how_long_its_agent_has_been_quiet() {
+    let heard = |seconds: u64| Row { progress: Some(Moment(seconds * 1_000)), ..row(1) };
+    let mut model = at_table(snapshot(1, vec![heard(9)]), 120, 30);
+    let quiet = |model: &Model| shown_in(model, "#1", Column::Quiet);
+    assert_eq!(
+        (quiet(&model), shown_in(&model, "#1", Column::Elapsed)),
+        ("12s".into(), "20s".into())
+    );
+    let _ = model.update(NOW.after(Duration::from_secs(3)), Message::Wake);
+    assert_eq!(quiet(&model), "15s");
+    show(&mut model, snapshot(2, vec![heard(24)]));
+    assert_eq!(quiet(&model), "0s");
+    show(&mut model, snapshot(3, vec![end(heard(24), Outcome::Done, "")]));
+    assert_eq!(quiet(&model), "");
+}
+
 #[test]
 fn tasks_that_came_one_by_one_have_no_line_of_their_set() {
     let alone = |id: u32| Row {
@@ -243,6 +316,7 @@ fn sets_are_grouped_and_ended_ones_fold() {
     assert!(flash(&model).contains("sorted by number"), "{}", flash(&model));
 }
 
+/// C-137, for sorting and filtering: each press goes to the next one and says its name.
 #[test]
 fn every_key_that_changes_the_table_says_what_it_did() {
     let mut model = at_table(snapshot(1, every_state()), 120, 46);

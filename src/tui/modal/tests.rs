@@ -961,6 +961,29 @@ fn details_tell_everything_known_of_an_agent() {
     assert!(!is_open(&model));
 }
 
+/// C-19 and C-32 in the details, and a size that is worth a word.
+#[test]
+fn details_say_what_is_odd_about_an_agent() {
+    let mut odd = known();
+    let mut task = (*odd.task).clone();
+    task.engine = Some("auto".into());
+    odd.task = Arc::new(task);
+    odd.unparsed = true;
+    odd.end.as_mut().unwrap().tails.out_bytes = 1_200_000_000;
+    let mut model = model(snapshot(1, vec![odd]), 140, 70);
+    model.modal = Modal::details(AgentId(7), &model.world);
+    model.update(NOW, Message::Wake);
+    let shown = frame(&model, 140, 70);
+    for text in [
+        "engine auto (not counted as local)",
+        "failed, unparsed: exit code 3",
+        "its result is not as it should be",
+        "(1.2 GB, large)",
+    ] {
+        assert!(shown.contains(text), "{text:?} in {shown}");
+    }
+}
+
 /// That looks at what every agent of the fleet changed.
 #[test]
 fn details_look_a_few_times_a_second_for_others_that_changed_a_file() {

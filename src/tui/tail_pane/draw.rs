@@ -109,7 +109,12 @@ fn title(pane: &TailPane, row: Option<&Row>, area: Rect, buffer: &mut Buffer, wo
     let page = &pane.page;
     let mut parts = vec![Part::new(0, tone, format!("{} {}", row.id, pane.text(world).name()))];
     if let Some(size) = page.size.filter(|size| *size > 0) {
-        parts.push(Part::new(5, Tone::Dim, why::size(size)));
+        parts.push(if why::is_large(size) {
+            let mark = theme.words.warning();
+            Part::new(1, Tone::Warning, format!("{mark} large: {}", why::size(size)))
+        } else {
+            Part::new(5, Tone::Dim, why::size(size))
+        });
         parts.extend(place(page));
     }
     if let Some(search) = &page.search {

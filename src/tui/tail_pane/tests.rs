@@ -240,6 +240,7 @@ fn keys_move_what_is_visible() {
     assert_eq!(right, [view::Request::Move(Move::Columns(8))]);
 }
 
+/// C-95, for the size and the warning.
 #[test]
 fn the_title_says_where_the_view_stands() {
     let mut agent = row(1);
@@ -252,6 +253,9 @@ fn the_title_says_where_the_view_stands() {
         title(&with(&world, page), &world)
     };
     assert_eq!(place(&|_| {}), "#1 out · 1.2 MB · follow");
+    let sized = |size| place(&|page: &mut Page| page.size = Some(size));
+    assert_eq!(sized(999_999_999), "#1 out · 999 MB · follow");
+    assert_eq!(sized(1_000_000_000), "#1 out · ⚠ large: 1.0 GB · follow");
     let new = |count, has_more| NewLines { count, has_more };
     let stopped =
         |page: &mut Page| (page.follows, page.is_at_end, page.percent) = (false, false, 37);
@@ -278,6 +282,7 @@ fn the_title_says_where_the_view_stands() {
     assert_eq!(hits(wrong), "#1 out · 1.2 MB · follow · no regular expression · /error");
 }
 
+/// C-98, of an agent that prints nothing before its end.
 #[test]
 fn a_silent_agent_is_called_quiet_and_an_empty_text_is_a_sentence() {
     let world = around(row(1));
@@ -407,6 +412,7 @@ fn a_pane_that_nobody_sees_reads_nothing() {
     assert_eq!(asked(pane.refresh(&world)), [view::Request::Hide(false)]);
 }
 
+/// C-96, for what is drawn.
 #[test]
 fn nothing_that_an_agent_prints_moves_a_border_at_any_size() {
     let raw: [&[u8]; 5] = [

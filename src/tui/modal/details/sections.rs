@@ -67,7 +67,7 @@ fn write_task(writer: &mut Writer, row: &Row, world: &World) {
     };
     let mut kind = vec![why::head(&task.kind.0)];
     kind.extend(named("model", &task.model));
-    kind.extend(named("engine", &task.engine));
+    kind.extend(task.engine.as_deref().map(engine));
     kind.extend(named("tier", &task.tier));
     writer.field("kind", &kind.join(" · "), Tone::Plain);
     let place = if row.of > 1 { format!(" · {} of {}", row.index, row.of) } else { String::new() };
@@ -81,6 +81,12 @@ fn write_task(writer: &mut Writer, row: &Row, world: &World) {
     let names: Vec<&str> =
         task.env_names.iter().chain(&task.env_stored).map(String::as_str).collect();
     writer.field("variables", &why::head(&names.join(" ")), Tone::Plain);
+}
+
+/// Returns an engine by its name. With `auto` the program chooses, and nobody knows what before it has.
+fn engine(name: &str) -> String {
+    let note = if name == "auto" { " (not counted as local)" } else { "" };
+    format!("engine {}{note}", why::head(name))
 }
 
 fn may(task: &Task) -> String {
@@ -195,6 +201,10 @@ fn write_work(writer: &mut Writer, row: &Row) {
         let lines = count(usize::try_from(row.anomalies).unwrap_or(usize::MAX), "line");
         writer.field("odd", &format!("{lines} of output not understood"), Tone::Warning);
     }
+    if row.unparsed {
+        let what = "its result is not as it should be: what could not be read counts as nothing";
+        writer.field("unparsed", what, Tone::Warning);
+    }
 }
 
 /// Writes what it was told while it ran, and what of that it has not taken up.
@@ -260,8 +270,11 @@ fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentDir) 
         None => facts.sizes,
     };
     let path = |path: &Path| path.to_string_lossy().into_owned();
-    writer.field("out", &format!("{} ({})", path(&files.out()), why::size(out)), Tone::Plain);
-    writer.field("err", &format!("{} ({})", path(&files.err()), why::size(err)), Tone::Plain);
+    for (name, file, size) in [("out", files.out(), out), ("err", files.err(), err)] {
+        let (note, tone) =
+            if why::is_large(size) { (", large", Tone::Warning) } else { ("", Tone::Plain) };
+        writer.field(name, &format!("{} ({}{note})", path(&file), why::size(size)), tone);
+    }
     if facts.has_account {
         writer.field("account", &path(&files.transcript()), Tone::Plain);
     }
