@@ -216,6 +216,7 @@ mod tests {
         row
     }
 
+    /// C-131, for the count.
     #[test]
     fn what_an_agent_left_behind_is_counted_and_named() {
         let mut one = end(row(1), Outcome::Done, "");

@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(mesh.count_keys(), 0);
     }
 
+    /// C-78, however often it is replaced.
     #[test]
     fn a_reader_never_sees_half_a_roster_or_half_a_store() {
         let folder = TempDir::new().unwrap();

@@ -412,6 +412,81 @@ mod tests {
         }
     }
 
+    /// C-137. A backslash before Enter, and Up in the first line, are the editor's own.
+    #[test]
+    fn the_keys_are_those_that_the_design_promises() {
+        use Action as A;
+        use Place::{Agents, Editor, Everywhere, Tail};
+        let promised = [
+            (Editor, "Enter", A::Dispatch),
+            (Editor, "Alt-Enter", A::NewLine),
+            (Editor, "Ctrl-J", A::NewLine),
+            (Editor, "Ctrl-Z", A::Undo),
+            (Editor, "Ctrl-U", A::Undo),
+            (Editor, "Ctrl-R", A::Redo),
+            (Editor, "Esc", A::ToAgents),
+            (Everywhere, "Tab", A::NextPane),
+            (Everywhere, "Shift-Tab", A::PreviousPane),
+            (Everywhere, "F1", A::Help),
+            (Agents, "?", A::Help),
+            (Tail, "?", A::Help),
+            (Everywhere, "F4", A::Cap),
+            (Everywhere, "Ctrl-G", A::Cap),
+            (Everywhere, "Ctrl-O", A::Options),
+            (Everywhere, "Ctrl-C", A::QuitQuestion),
+            (Agents, "j", A::Down),
+            (Agents, "k", A::Up),
+            (Agents, "Down", A::Down),
+            (Agents, "Up", A::Up),
+            (Agents, "g", A::First),
+            (Agents, "G", A::Last),
+            (Agents, "Enter", A::ToTail),
+            (Agents, "i", A::ToEditor),
+            (Agents, "s", A::Sort),
+            (Agents, "f", A::Filter),
+            (Agents, "/", A::Search),
+            (Agents, "x", A::Stop),
+            (Agents, "X", A::StopMany),
+            (Agents, "p", A::Hold),
+            (Agents, "r", A::Retry),
+            (Agents, "m", A::Message),
+            (Agents, "e", A::EditQueued),
+            (Agents, "J", A::MoveDown),
+            (Agents, "K", A::MoveUp),
+            (Agents, "Space", A::Mark),
+            (Agents, "n", A::NextNeedy),
+            (Agents, "c", A::Cap),
+            (Agents, "o", A::ShowFile),
+            (Agents, "y", A::CopyPath),
+            (Agents, "z", A::Zoom),
+            (Agents, "d", A::Details),
+            (Agents, "q", A::QuitQuestion),
+            (Agents, "Esc", A::Back),
+            (Agents, "M", A::ToggleMouse),
+            (Agents, "Ctrl-Z", A::Suspend),
+            (Tail, "j", A::Down),
+            (Tail, "k", A::Up),
+            (Tail, "PgUp", A::PageUp),
+            (Tail, "PgDn", A::PageDown),
+            (Tail, "g", A::First),
+            (Tail, "G", A::Follow),
+            (Tail, "End", A::Follow),
+            (Tail, "t", A::NextText),
+            (Tail, "/", A::Search),
+            (Tail, "n", A::NextHit),
+            (Tail, "N", A::PreviousHit),
+            (Tail, "w", A::Wrap),
+            (Tail, "y", A::CopyLine),
+            (Tail, "o", A::ShowFile),
+        ];
+        for (place, shown, expected) in promised {
+            let named = |binding: &&Binding| binding.place == place && binding.shown == shown;
+            let binding = KEYMAP.iter().find(named);
+            let binding = binding.unwrap_or_else(|| panic!("no {shown} in {place:?}"));
+            assert_eq!(action(place, binding.event()), Some(expected), "{shown} in {place:?}");
+        }
+    }
+
     #[test]
     fn capital_letters_work_however_the_terminal_tells_shift() {
         let with = KeyEvent::new(KeyCode::Char('G'), SHIFT);

@@ -172,6 +172,7 @@ mod tests {
         })
     }
 
+    /// C-136.
     #[test]
     fn states_are_told_apart_without_colour_in_both_alphabets() {
         for style in [Style::PLAIN, Style { unicode: true, ..Style::PLAIN }] {

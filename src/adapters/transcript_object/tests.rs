@@ -174,6 +174,7 @@ fn every_item_of_the_steps_counts_and_only_objects_are_checkpoints() {
     assert_eq!(smokes(&transcript), [Some(false)]);
 }
 
+/// C-32, with the next one: what is missing counts as nothing, and the row has the flag.
 #[test]
 fn wrong_types_and_absurd_numbers_are_missing_and_flagged() {
     for (part, steps) in [
@@ -201,6 +202,7 @@ fn wrong_types_and_absurd_numbers_are_missing_and_flagged() {
     assert!(!result("{\"completed\": true, \"answer\": \"a\"}").unparsed);
 }
 
+/// C-32.
 #[test]
 fn json_that_is_no_object_is_flagged_for_a_program_that_should_print_one() {
     for (text, is_flagged) in [

@@ -163,6 +163,15 @@ fn options_become_the_task_and_the_root_is_absolute() {
     assert_eq!((plan.origin.as_deref(), plan.context.as_deref()), (Some("me"), Some("shared")));
 }
 
+/// C-55: none of them is on by default. That it holds for each agent by itself is tested with agents that run.
+#[test]
+fn an_agent_has_no_limit_of_time_unless_one_is_given() {
+    let plan = World::new().plan(&["--agent", "sh", "make test"]).unwrap();
+    let task = &plan.tasks[0].task;
+    assert_eq!((task.timeout, task.idle_timeout), (None, None));
+    assert_eq!(plan.options.deadline, None);
+}
+
 #[test]
 fn values_of_variables_are_not_in_the_task() {
     let plan = planned(&["x y", "--env", "KEY=secret-value"]);

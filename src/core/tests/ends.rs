@@ -115,6 +115,20 @@ fn an_error_wins_over_an_answer_and_a_blank_error_is_none() {
     assert_eq!(verdict(Some(error(" \n")), 0, tails("", "")), done());
 }
 
+/// C-32, in the row: what could not be read counts as nothing, and is flagged.
+#[test]
+fn a_result_that_could_not_be_read_counts_nothing_and_is_flagged() {
+    let unread = AgentResult { unparsed: true, ..AgentResult::default() };
+    let (mut story, end) =
+        ended(free("task"), Some(unread), tree(ProcessEnd::Code(0)), tails("", ""));
+    assert_eq!(end.outcome, Outcome::Done);
+    let row = story.row(A1);
+    assert!(row.unparsed);
+    assert_eq!((row.steps, row.tokens.total(), row.validated), (0, 0, None));
+    assert_eq!((row.answer.as_str(), row.files_changed.len()), ("", 0));
+}
+
+/// C-40, for kinds that must answer.
 #[test]
 fn a_kind_that_must_answer_fails_without_an_answer() {
     let mut task = paid("question");

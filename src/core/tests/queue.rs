@@ -53,11 +53,13 @@ fn one_local_engine_runs_and_a_remote_task_overtakes_a_blocked_local_one() {
     assert_eq!(spawned(&story.ends(A2, 1)), [A3]);
 }
 
+/// C-19: whoever looks at such an agent's details is told.
 #[test]
-fn a_max_local_of_zero_is_read_as_one() {
+fn a_max_local_of_zero_is_read_as_one_and_the_engine_auto_is_not_local() {
     let options = FleetOptions { max_local: 0, ..options(9, None) };
-    let (_, effects) = play(options, vec![submit(1, vec![engine("ollama"), engine("ollama")])]);
-    assert_eq!(spawned(&effects), [A1]);
+    let tasks = ["ollama", "ollama", "auto", "auto"].map(engine).to_vec();
+    let (_, effects) = play(options, vec![submit(1, tasks)]);
+    assert_eq!(spawned(&effects), [A1, A3, A4]);
 }
 
 #[test]

@@ -127,7 +127,9 @@ fn any_progress_resets_the_mark_and_queue_time_does_not_count() {
         story.tick_after(SECOND * 1200);
         assert!(story.row(A1).stalled);
         story.does(sign);
-        assert!(!story.row(A1).stalled);
+        let row = story.row(A1);
+        assert!(!row.stalled);
+        assert_eq!(row.progress, Some(story.now), "since then it is quiet");
     }
     story.ends(A1, 0);
     story.does(Event::Started(A2));

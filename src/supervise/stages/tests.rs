@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::StageAction::{AskGroup, Finish, KillTree, Sweep, TermGroup, TermRest};
 use super::StageEvent::{Asked, LeaderEnded, Orphaned, TimedOut, Timer, TreeEmpty};
 use super::{LEFTOVER_GRACE, Policy, StageAction, StageEvent, Stages};
-use crate::core::Leftovers;
+use crate::core::{FleetOptions, Leftovers};
 use crate::supervise::StoppedBy;
 
 const KILL: StageAction = KillTree { freeze: false };
@@ -42,8 +42,10 @@ fn an_agent_that_obeys_is_asked_once() {
     assert!(!stages.escalated());
 }
 
+/// C-47: SIGTERM first, and the usual grace is five seconds.
 #[test]
 fn a_stubborn_agent_is_killed_when_its_grace_is_over_and_not_before() {
+    assert_eq!(POLICY.grace, FleetOptions::default().grace);
     let stages = play(
         POLICY,
         &[

@@ -225,7 +225,7 @@ fn only_the_end_of_a_program_that_does_not_stream_is_read() {
     );
 }
 
-/// The object at the end is found behind an output of any size, and what is kept of it is bounded.
+/// C-95: the object at the end is found behind an output of any size.
 #[test]
 fn the_closing_object_is_found_behind_a_large_output() {
     let files = Files::new();
@@ -269,6 +269,31 @@ fn what_cannot_be_read_is_said_and_never_followed_elsewhere() {
     fs::remove_file(files.out()).unwrap();
     fs::create_dir(files.out()).unwrap();
     assert!(whole(&mut files.scanner("ygg")).1.unreadable.is_some());
+}
+
+/// C-104: what is shown of it can be no sign of life, so the clock of a silent agent goes on.
+#[test]
+fn what_cannot_be_read_makes_no_progress() {
+    let files = Files::new();
+    let elsewhere = files.folder.path().join("elsewhere");
+    append(&elsewhere, COST);
+    symlink(&elsewhere, files.out()).unwrap();
+    let (mut worker, news) = start(16);
+    worker.follow(files.follow(ID, "sh"));
+    for _ in 0..3 {
+        append(&elsewhere, COST);
+        worker.look(ID);
+        worker.look_all();
+    }
+    // An agent that can be read tells of itself, and nothing was told before.
+    let readable = Files::new();
+    append(&readable.out(), COST);
+    worker.follow(readable.follow(AgentId(2), "sh"));
+    worker.look(AgentId(2));
+    assert_eq!(next(&news), News::Progress(AgentId(2)));
+    assert!(matches!(next(&news), News::Facts { id: AgentId(2), .. }));
+    worker.finish(ID, None);
+    assert!(matches!(next(&news), News::Scanned(ID, Tails { unreadable: Some(_), .. })));
 }
 
 /// No sequence of growth loses or doubles a line.

@@ -123,6 +123,7 @@ mod tests {
         assert_eq!(lines.line(0).unwrap().plain(), "one and more");
     }
 
+    /// C-95, of an output that is looked at.
     #[test]
     fn few_lines_are_kept_however_many_or_long_they_are() {
         let mut short = lines(&"x\n".repeat(3 * MOST_LINES));

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::mailbox::Opening;
+use super::super::mailbox::{Mailbox, Opening};
 use super::super::page::{NewLines, Page, Request, What};
 use super::super::text::Emphasis;
 use super::super::window::{Layout, Move, Row};
-use super::TailView;
 use super::viewed::Viewed;
+use super::{TailView, Worker};
 
 struct Seen {
     view: TailView,
@@ -47,8 +47,12 @@ impl Seen {
 }
 
 fn append(path: &Path, text: &str) {
+    append_bytes(path, text.as_bytes());
+}
+
+fn append_bytes(path: &Path, bytes: &[u8]) {
     let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
-    file.write_all(text.as_bytes()).unwrap();
+    file.write_all(bytes).unwrap();
 }
 
 fn rows(page: &Page) -> Vec<String> {
@@ -56,6 +60,7 @@ fn rows(page: &Page) -> Vec<String> {
     page.rows.iter().map(text).collect()
 }
 
+/// C-97, with the next two and that of files which are cut. How soon growth is seen is measured by the bench.
 #[test]
 fn a_file_that_appears_and_grows_is_followed() {
     let seen = Seen::new();
@@ -65,10 +70,57 @@ fn a_file_that_appears_and_grows_is_followed() {
     seen.until("its first line", |page| rows(page) == ["one"]);
     append(&seen.path(), "two\nthr");
     seen.until("an unfinished line", |page| rows(page) == ["one", "two", "thr"]);
-    append(&seen.path(), "ee \u{E4}".get(..4).unwrap_or_default());
+    let letter = "\u{E4}".as_bytes();
+    append(&seen.path(), "ee ");
+    append_bytes(&seen.path(), &letter[..1]);
+    seen.until("half a letter", |page| rows(page) == ["one", "two", "three \u{FFFD}"]);
+    append_bytes(&seen.path(), &letter[1..]);
+    seen.until("the letter", |page| rows(page) == ["one", "two", "three \u{E4}"]);
     append(&seen.path(), "\nfour\nfive\n");
     let page = seen.until("the end", |page| rows(page).last().is_some_and(|row| row == "five"));
     assert!(page.follows && page.is_at_end && page.percent == 100, "{page:#?}");
+}
+
+/// A file event wakes the view, which does not wait for the time of the next look. On a busy machine the event may be
+/// late, so that the timer is first: then the file grows once more.
+#[test]
+fn growth_is_seen_by_its_event_before_the_timer_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    append(&path, "0\n");
+    let mailbox = Arc::new(Mailbox::default());
+    let (sender, pages) = tokio::sync::watch::channel(Arc::new(Page::default()));
+    let mut worker = Worker::new(Arc::clone(&mailbox), sender);
+    mailbox.put(Request::Open { number: 1, what: What::File(path.clone()), has_ended: false });
+    let (orders, is_time) = worker.wait();
+    worker.turn(orders, is_time);
+    for line in 1..=60 {
+        append(&path, &format!("{line}\n"));
+        let (orders, is_time) = worker.wait();
+        let was_woken = orders.hint && !is_time;
+        worker.turn(orders, is_time);
+        let shown = rows(&pages.borrow()).last() == Some(&line.to_string());
+        if was_woken && shown {
+            return;
+        }
+    }
+    panic!("only the timer showed what was written: {:#?}", pages.borrow());
+}
+
+/// Events are told of the name that was written to. What comes by another name in another folder comes without any.
+#[test]
+fn growth_without_an_event_is_found_by_the_timer() {
+    let seen = Seen::new();
+    let other = tempfile::tempdir_in(seen.folder.path()).unwrap();
+    let other = other.path().join("same file");
+    append(&seen.path(), "one\n");
+    fs::hard_link(seen.path(), &other).unwrap();
+    seen.open();
+    seen.until("the first line", |page| rows(page) == ["one"]);
+    append(&other, "two\n");
+    seen.until("the second line", |page| rows(page) == ["one", "two"]);
+    append(&other, "three\n");
+    seen.until("the third line", |page| rows(page) == ["one", "two", "three"]);
 }
 
 /// C-99

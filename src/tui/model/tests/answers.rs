@@ -166,6 +166,7 @@ fn silent(stand: &Stand, place: Place, size: (u16, u16)) -> (Vec<&'static Bindin
     (pressed, silent)
 }
 
+/// C-146, with the next two.
 #[test]
 fn every_key_that_steers_something_answers_in_every_state() {
     let mut pressed = Vec::new();
@@ -196,4 +197,35 @@ fn killing_what_was_asked_to_stop_is_told() {
     assert_eq!(shown(&model), "killing what has not ended");
     let _ = model.update(NOW, Message::Replied(Asked::StopAll, Ok(Reply::Done(2))));
     assert_eq!(shown(&model), "killing 2 agents");
+}
+
+#[test]
+fn what_the_host_did_is_told_of_every_control() {
+    let mut model = model(snapshot(1, running()), 80, 24);
+    let mut told = |asked: Asked, reply: Reply| {
+        model.flash = None;
+        let _ = model.update(NOW, Message::Replied(asked, Ok(reply)));
+        shown(&model).to_owned()
+    };
+    for (asked, said) in [
+        (Asked::Stop(3), "stopping 3 agents: x again kills"),
+        (Asked::StopAll, "stopping 3 agents"),
+        (Asked::Kill(3), "killing 3 agents"),
+        (Asked::Remove(3), "3 agents removed from the queue"),
+        (Asked::Retry(3), "tried again: 3"),
+        (Asked::Edit(AgentId(2)), "#2 changed"),
+        (Asked::Tell(AgentId(2)), "#2 is told"),
+        (Asked::Hold, "queue held: nothing starts until p"),
+        (Asked::Release, "queue released"),
+        (Asked::Move, "moved"),
+        (Asked::Cap, "cap changed"),
+        (Asked::Answer, "answered"),
+    ] {
+        assert_eq!(told(asked, Reply::Done(3)), said);
+    }
+    let ended = Reply::AlreadyEnded(vec![AgentId(1), AgentId(2)]);
+    assert_eq!(told(Asked::Stop(2), ended), "#1 to #2 had already ended");
+    assert_eq!(told(Asked::Stop(1), Reply::Done(0)), "nothing to stop");
+    let refusal = Reply::Refused(crate::core::Refusal("#9 is not there".to_owned()));
+    assert_eq!(told(Asked::Kill(1), refusal), "#9 is not there");
 }
