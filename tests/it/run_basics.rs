@@ -210,7 +210,7 @@ fn a_folder_that_is_gone_when_its_task_starts_fails_that_agent_only() {
     assert!(ran.column("error")[1].contains("gone"), "{ran:#?}");
 }
 
-/// C-5.
+/// C-5, and C-85: each agent has a file for each of its two outputs.
 #[test]
 fn five_megabytes_on_both_streams_block_nobody() {
     let world = World::new();
@@ -220,9 +220,43 @@ fn five_megabytes_on_both_streams_block_nobody() {
         .expect_code(0);
     for (id, stream) in [(0, "out"), (0, "err"), (1, "out"), (1, "err")] {
         let path = &ran.column(stream)[id];
-        assert_eq!(std::fs::metadata(path).unwrap().len(), 5_000_000, "{path}");
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text.len(), 5_000_000, "{path}");
+        assert!(text.lines().all(|line| stream.starts_with(line)), "{path} has another output too");
     }
+    let paths: Vec<String> = ["out", "err"].iter().flat_map(|name| ran.column(name)).collect();
+    let distinct: std::collections::HashSet<&String> = paths.iter().collect();
+    assert_eq!((paths.len(), distinct.len()), (6, 6), "{paths:?}");
     assert_eq!(world.lines("ran"), ["sent", "sent"]);
+}
+
+/// C-95: the host keeps little of an output however large it is, finds the object at its end, and leaves the file alone.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_of_any_size_is_kept_whole_and_costs_no_memory() {
+    const SIZE: u64 = 200_000_000;
+    let world = World::new();
+    let end = r#"{"completed": true, "answer": "found", "usage": {"total_tokens": 7}}"#;
+    let flood = format!("yes 'some text' | head -c {SIZE}; echo; echo '{end}'");
+    let waits = "until [ -e go ]; do sleep 0.05; done";
+    let live = world.start(&["run", "--json", "-j", "2", "--agent", "sh", &flood, waits]);
+    let done = wait_until("the flood has been read", 3 * GENEROUS, || {
+        let results = world.fleet(&["results", "--json"]);
+        let is_done = results.code == Some(0) && results.column("status") == ["done", "running"];
+        if is_done { Ok(results) } else { Err(format!("{results:?}")) }
+    });
+    assert_eq!(
+        (&done.column("answer")[0], &done.column("tokens")[0]),
+        (&"found".into(), &"7".into())
+    );
+    let status = std::fs::read_to_string(format!("/proc/{}/status", live.pid().0)).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak * 1024 < SIZE / 3, "{peak} kB at most");
+    let size = std::fs::metadata(&done.column("out")[0]).unwrap().len();
+    assert_eq!(size, SIZE + 2 + u64::try_from(end.len()).unwrap());
+    std::fs::write(world.file("go"), "").unwrap();
+    live.end().expect_code(0);
 }
 
 /// One argument of a program holds 128 KiB, so such a task needs another way to the shell.

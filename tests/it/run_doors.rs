@@ -25,7 +25,7 @@ fn only_listed(world: &World) -> Value {
     list[0].clone()
 }
 
-/// C-52: what waits is cancelled too, so nothing starts when a slot is free.
+/// C-52: what waits is cancelled too, so nothing starts when a slot is free. C-51, for cancelling.
 #[test]
 fn stop_all_ends_a_run_of_another_process() {
     let world = World::new();
@@ -35,6 +35,54 @@ fn stop_all_ends_a_run_of_another_process() {
     world.assert_no_agent_runs_now();
     assert_eq!(ran.column("status"), ["cancelled"; 4], "{ran:#?}");
     assert_eq!(world.lines("ran").len(), 2, "a queued task was started");
+    world.assert_nothing_runs();
+    world.assert_no_temporary_files();
+}
+
+/// Ignores that it is asked to end, and says so.
+fn stubborn(number: u32) -> String {
+    format!(
+        "trap 'echo {number} >> asked' TERM; echo $$ >> pids; echo {number} >> ran; while :; do sleep 0.05; done"
+    )
+}
+
+/// C-47: it is asked with SIGTERM, and killed when its grace is over; the stages say when that is.
+#[test]
+fn a_stubborn_agent_is_asked_then_killed_and_cancelled_and_its_neighbour_goes_on() {
+    let world = World::new();
+    let other = "echo 2 >> ran; until [ -e go ]; do sleep 0.05; done";
+    let live = world.start(&["run", "--json", "-j", "2", "--agent", "sh", &stubborn(1), other]);
+    world.wait_lines("ran", 2);
+    world.fleet(&["stop", "1"]).expect_code(0);
+    world.wait_lines("asked", 1);
+    wait_until("the first agent has ended", GENEROUS, || {
+        let results = world.fleet(&["results", "--json"]);
+        let statuses = results.column("status");
+        if statuses == ["cancelled", "running"] { Ok(()) } else { Err(format!("{statuses:?}")) }
+    });
+    std::fs::write(world.file("go"), "").unwrap();
+    let ran = live.end().expect_code(1);
+    assert_eq!(ran.column("status"), ["cancelled", "done"], "{ran:#?}");
+    assert_eq!(ran.column("signal"), ["SIGKILL", "null"], "{ran:#?}");
+    assert_eq!(world.lines("asked"), ["1"], "it was asked once");
+    world.assert_nothing_runs();
+}
+
+/// C-48: each of them sees all of them alive when it is asked, which none would of those that were killed before.
+#[test]
+fn stubborn_agents_have_their_grace_together_and_how_they_ended_is_known() {
+    let world = World::new();
+    let task = "trap 'for pid in $(cat pids); do kill -0 $pid && echo $pid; done | wc -l >> asked' TERM; \
+                echo $$ >> pids; echo 1 >> ran; while :; do sleep 0.05; done";
+    let live = world.start(&["run", "--json", "-j", "4", "--agent", "sh", task, task, task, task]);
+    world.wait_lines("ran", 4);
+    world.fleet(&["stop", "all"]).expect_code(0);
+    let ran = live.end().expect_code(1);
+    assert_eq!(ran.column("status"), ["cancelled"; 4], "{ran:#?}");
+    assert_eq!(ran.column("signal"), ["SIGKILL"; 4], "{ran:#?}");
+    let seen: Vec<String> =
+        world.lines("asked").iter().map(|number| number.trim().to_owned()).collect();
+    assert_eq!(seen, ["4"; 4]);
     world.assert_nothing_runs();
 }
 

@@ -8,7 +8,7 @@ use crate::harness::{GENEROUS, Live, Pid, World, wait_until};
 const STUBBORN: &str = "trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM INT HUP; echo $$ >> pids; \
                         while :; do sleep 0.1; done' & echo $$ >> pids; while :; do sleep 0.1; done";
 
-/// C-49.
+/// C-49. C-51, for timeouts.
 #[test]
 fn a_stubborn_agent_is_killed_with_all_that_it_started_when_its_time_is_up() {
     let world = World::new();
@@ -35,6 +35,7 @@ fn a_stubborn_agent_is_killed_with_all_that_it_started_when_its_time_is_up() {
         assert!(!Pid(pid.parse().unwrap()).lives(), "{pid} lives");
     }
     world.assert_nothing_runs();
+    world.assert_no_temporary_files();
 }
 
 #[test]
@@ -61,6 +62,25 @@ fn what_an_agent_leaves_behind_stays_when_the_owner_says_so() {
     let kept = Pid(world.read("kept").trim().parse().unwrap());
     assert!(kept.lives(), "{kept:?} was ended");
     kept.signal(Signal::KILL);
+}
+
+/// C-55: one agent has a limit, its neighbour none, and only the first one is ended by it.
+#[test]
+fn a_timeout_is_the_agents_own() {
+    let world = World::new();
+    let limited = serde_json::json!({"task": "sleep 1000", "agent": "sh", "timeout": "1s"});
+    let free = serde_json::json!({"task": "until [ -e go ]; do sleep 0.05; done", "agent": "sh"});
+    std::fs::write(world.file("tasks.jsonl"), format!("{limited}\n{free}\n")).unwrap();
+    let live = world.start(&["run", "--json", "-j", "2", "-f", "tasks.jsonl"]);
+    wait_until("the first agent's time is up", GENEROUS, || {
+        let results = world.fleet(&["results", "--json"]);
+        let statuses = if results.code == Some(0) { results.column("status") } else { Vec::new() };
+        if statuses == ["timeout", "running"] { Ok(()) } else { Err(format!("{results:?}")) }
+    });
+    std::fs::write(world.file("go"), "").unwrap();
+    let ran = live.end().expect_code(1);
+    assert_eq!(ran.column("status"), ["timeout", "done"], "{ran:#?}");
+    assert_eq!(ran.column("exit_reason"), ["timeout", "completed"], "{ran:#?}");
 }
 
 /// C-53, C-54: who runs when the deadline passes is `timeout`, who has ended stays, who waits is `dropped`.
@@ -137,6 +157,7 @@ fn interrupted_by(signal: Signal, code: i32) {
     assert_eq!(world.lines("asked").len(), 2, "agents are asked before they are killed");
     assert!(ran.stderr.contains("fleet resume"), "nobody says how to go on: {ran:#?}");
     world.assert_nothing_runs();
+    world.assert_no_temporary_files();
 }
 
 #[test]
@@ -144,6 +165,7 @@ fn an_interrupt_ends_what_runs_and_keeps_what_waits() {
     interrupted_by(Signal::INT, 130);
 }
 
+/// C-51, and so do the next one and those of other ends.
 #[test]
 fn a_terminate_ends_what_runs_and_keeps_what_waits() {
     interrupted_by(Signal::TERM, 143);

@@ -163,6 +163,39 @@ fn the_roster_of_the_mesh_follows_starts_and_ends() {
     assert_eq!(ran.json()["kpis"]["mesh"], 2, "{ran:#?}");
 }
 
+/// C-78: it is replaced as well when an agent's time is up and when one is cancelled, and nobody who reads it all the
+/// time sees half of it.
+#[test]
+fn the_roster_of_the_mesh_follows_ends_that_are_not_the_agents_own() {
+    let world = World::new();
+    std::fs::create_dir(world.file("shared")).unwrap();
+    let task = |task: &str, timeout: Option<&str>| serde_json::json!({"task": task, "agent": "sh", "timeout": timeout.unwrap_or("1h")});
+    let waits = format!("until [ -e {} ]; do sleep 0.02; done", world.file("go").display());
+    let tasks = [task("sleep 1000", Some("1s")), task("sleep 1000", None), task(&waits, None)];
+    let tasks: Vec<String> = tasks.iter().map(Value::to_string).collect();
+    std::fs::write(world.file("tasks.jsonl"), tasks.join("\n")).unwrap();
+    let live = world.start(&["run", "--json", "-j", "3", "--mesh", "shared", "-f", "tasks.jsonl"]);
+    let shows = |expected: [&str; 3]| {
+        wait_until(&format!("the roster shows {expected:?}"), GENEROUS, || {
+            let text = std::fs::read_to_string(world.file("shared/mesh.json"))
+                .map_err(|error| error.to_string())?;
+            let roster: Value = serde_json::from_str(&text)
+                .unwrap_or_else(|error| panic!("half a roster, {error}: {text}"));
+            let agents = roster["agents"].as_array().cloned().unwrap_or_default();
+            let statuses: Vec<&str> =
+                agents.iter().filter_map(|agent| agent["status"].as_str()).collect();
+            if statuses == expected { Ok(()) } else { Err(text) }
+        });
+    };
+    shows(["timeout", "running", "running"]);
+    world.fleet(&["stop", "2"]).expect_code(0);
+    shows(["timeout", "cancelled", "running"]);
+    std::fs::write(world.file("go"), "").unwrap();
+    live.end().expect_code(1);
+    shows(["timeout", "cancelled", "done"]);
+    world.assert_no_temporary_files();
+}
+
 /// C-126.
 #[test]
 fn everything_that_is_kept_is_for_its_owner_alone() {

@@ -126,3 +126,56 @@ fn a_program_that_answers_the_cap_question_badly_is_told_so() {
     assert_eq!((fleet.kpis().failed, fleet.mesh_keys()), (1, 0));
     assert!(fleet.finish());
 }
+
+/// C-147: an update for each change, one for each second in which nothing changes, and one for the end.
+#[test]
+fn a_watch_hears_of_each_change_of_the_passing_time_and_of_the_end() {
+    let temp = TempDir::new().unwrap();
+    let state = StateDir::open(Some(&temp.path().join("state"))).unwrap();
+    let options = FleetOptions { max_parallel: Some(1), ..FleetOptions::default() };
+    let launcher = Launcher::new(env!("CARGO_BIN_EXE_fleet"), Vec::new());
+    let mut fleet = LocalFleet::create(&state, options, launcher).unwrap();
+    // It ends with the folder, should this test fail.
+    let (folder, go) = (temp.path().display(), temp.path().join("go"));
+    let waits =
+        format!("while [ -d '{folder}' ] && [ ! -e '{}' ]; do sleep 0.02; done", go.display());
+    fleet.spawn_all(vec![shell(&waits), shell("true")]).unwrap();
+    let mut statuses: Vec<[Status; 2]> = Vec::new();
+    let mut silent: Vec<Moment> = Vec::new();
+    let mut revisions = Vec::new();
+    let last = fleet
+        .monitor(
+            |snapshot| {
+                let seen = [snapshot.rows[0].status, snapshot.rows[1].status];
+                if statuses.last() != Some(&seen) {
+                    statuses.push(seen);
+                    silent.clear();
+                }
+                if seen[0] == Status::Running {
+                    silent.push(snapshot.at);
+                }
+                if silent.len() == 4 {
+                    std::fs::write(&go, "").unwrap();
+                }
+                if silent.len() <= 4 && silent.len() > 1 {
+                    let span = silent[silent.len() - 1].since(silent[0]);
+                    let most = usize::try_from(span.as_secs()).unwrap() + 3;
+                    assert!(silent.len() <= most, "{silent:?} is more than one a second");
+                    let elapsed = snapshot.header.kpis.elapsed;
+                    assert!(elapsed >= span, "the time of a running agent stands still");
+                }
+                revisions.push(snapshot.revision);
+            },
+            |_| Answer::Drop,
+        )
+        .unwrap();
+    let ended = Status::Ended(Outcome::Done);
+    let running = [Status::Running, Status::Queued];
+    assert!(statuses.contains(&running), "{statuses:?}");
+    assert_eq!(statuses.last(), Some(&[ended, ended]), "the end is heard of: {statuses:?}");
+    assert_eq!(revisions.last(), Some(&last.revision));
+    assert!(revisions.is_sorted(), "{revisions:?}");
+    let header = &last.header;
+    assert!(header.all_done && (header.kpis.running, header.kpis.queued) == (0, 0));
+    assert!(fleet.finish());
+}

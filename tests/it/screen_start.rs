@@ -81,6 +81,154 @@ fn a_typed_task_is_run_and_its_end_is_seen() {
     world.end_fleets();
 }
 
+/// C-6: it reads all the time, of its input and of whatever terminal it can find, and gets nothing of what is typed.
+#[test]
+fn an_agent_that_reads_its_input_takes_no_key_from_the_screen() {
+    let world = World::new();
+    let task = "while :; do cat >> got && echo end >> ends; cat < /dev/tty >> got; sleep 0.02; done 2> /dev/null";
+    let screen = open(&world, &["--agent", "sh", task]);
+    screen.wait_for("1 running");
+    world.wait_lines("ends", 1);
+    for typed in ["echo every", " key of", " this line", " is here > said"] {
+        screen.send(typed);
+        screen.wait_for(typed.trim());
+    }
+    screen.send("\r");
+    assert_eq!(world.wait_lines("said", 1), ["every key of this line is here"]);
+    let ends = world.lines("ends").len();
+    world.wait_lines("ends", ends + 2);
+    assert_eq!(world.read("got"), "");
+    drop(screen);
+    world.end_fleets();
+}
+
+/// C-98 and C-141: steps, tokens and cost are told in the row and in the header while the agents run.
+#[test]
+fn the_numbers_of_agents_that_stream_them_are_live() {
+    let world = World::new();
+    let task = |cost: &str| {
+        format!(
+            r#"echo '{{"fleet":"step","tool":"bash","text":"make","state":"start"}}
+{{"fleet":"step","tool":"bash","state":"end"}}
+{{"fleet":"usage","id":"m1","input_tokens":4100,"output_tokens":21}}
+{{"fleet":"cost","total_usd":{cost}}}'; until [ -e more ]; do sleep 0.05; done
+echo '{{"fleet":"cost","total_usd":0.75}}'; until [ -e go ]; do sleep 0.05; done"#
+        )
+    };
+    let (one, two) = (task("0.42"), task("0.08"));
+    let screen = Terminal::start(&world, &["--agent", "sh", "-j", "2", &one, &two], 40, 150);
+    screen.wait_for("2 running");
+    screen.send("\x1b");
+    screen.wait_for("i new task");
+    screen.send("z");
+    screen.wait_for("agents alone");
+    let row = |id: &str, parts: [&str; 3]| {
+        wait_until(&format!("{id} shows {parts:?} while it runs"), GENEROUS, || {
+            let screen = screen.screen();
+            let id = format!("{id} ●");
+            let row = screen.lines().find(|line| line.contains(&id)).unwrap_or_default();
+            let has_all = parts.iter().all(|part| row.contains(part));
+            if has_all && row.contains("running") { Ok(()) } else { Err(format!("\n{screen}")) }
+        });
+    };
+    let header = |total: &str| {
+        wait_until(&format!("the header shows {total}"), GENEROUS, || {
+            let screen = screen.screen();
+            let header = screen.lines().take(2).any(|line| line.contains(total));
+            if header && screen.contains("2 running") { Ok(()) } else { Err(format!("\n{screen}")) }
+        });
+    };
+    row("#1", ["$0.4200", "4,121", " 1 "]);
+    row("#2", ["$0.0800", "4,121", " 1 "]);
+    header("$0.5000");
+    std::fs::write(world.file("more"), "").unwrap();
+    row("#1", ["$0.7500", "4,121", " 1 "]);
+    row("#2", ["$0.7500", "4,121", " 1 "]);
+    header("$1.5000");
+    std::fs::write(world.file("go"), "").unwrap();
+    screen.wait_for("2 done");
+    drop(screen);
+    world.end_fleets();
+}
+
+/// C-58: nobody waits for a wedged agent, and what was not finished is recorded as interrupted. C-51, for leaving.
+#[test]
+fn stopping_everything_asks_first_and_comes_back_at_once_whatever_is_wedged() {
+    let world = World::new();
+    let wedged = "trap '' TERM INT HUP; echo 1 >> ran; while :; do sleep 0.05; done";
+    let args = ["--agent", "sh", "-j", "2", "--grace", "1h", wedged, wedged];
+    let mut screen = open(&world, &args);
+    screen.wait_for("2 running");
+    world.wait_lines("ran", 2);
+    screen.send("\x03");
+    screen.wait_for("stop all and quit");
+    assert_eq!(agent(&world, 1)["status"], "running", "it asks first");
+    screen.send("s");
+    screen.wait_for("stopping 2 agents");
+    // The screen is there for other things although both go on.
+    screen.send("\x1b");
+    screen.wait_for("new task");
+    screen.wait_for("stopping: asked");
+    screen.send("\x03");
+    screen.wait_for("kill at once");
+    screen.send("k");
+    assert_eq!(screen.end(), 0, "{}", screen.screen());
+    for id in [1, 2] {
+        let agent = agent(&world, id);
+        assert_eq!(
+            (&agent["status"], &agent["signal"]),
+            (&"interrupted".into(), &"SIGKILL".into())
+        );
+    }
+    world.end_fleets();
+    world.assert_no_temporary_files();
+}
+
+/// C-124: of a fleet whose owner died one agent left no record and the other lives; its neighbour's owner lives.
+#[test]
+fn the_next_screen_adopts_what_lives_and_shows_what_was_lost_with_its_last_lines() {
+    let world = World::new();
+    let lost = "for line in 1 2 3 4; do echo last line $line; done; echo 1 >> ran; exec sleep 1000";
+    let lives = "echo 2 >> ran; until [ -e go ]; do sleep 0.05; done";
+    let mut dead = world.start(&["run", "--agent", "sh", "-j", "2", lost, lives]);
+    world.wait_lines("ran", 2);
+    let shims = [world.shim(1), world.shim(2)];
+    let id = world.only_fleet();
+    let neighbour = world.start(&[
+        "run",
+        "--json",
+        "--agent",
+        "sh",
+        "echo 3 >> ran; until [ -e go ]; do sleep 0.05; done",
+    ]);
+    world.wait_lines("ran", 3);
+    dead.signal(Signal::KILL);
+    wait_until("the owner is dead", GENEROUS, || {
+        if dead.has_ended() { Ok(()) } else { Err("lives".to_owned()) }
+    });
+    shims[0].signal(Signal::KILL);
+    shims[0].wait_gone("the first shim");
+    let screen = open(&world, &["attach", &id]);
+    screen.wait_for("lost: its shim died");
+    for line in 1..=4 {
+        screen.wait_for(&format!("last line {line}"));
+    }
+    screen.wait_for("1 running");
+    assert!(shims[1].lives(), "it is adopted as it is");
+    let state = |fleet: &Value, field: &str| fleet[field].as_str().unwrap_or_default().to_owned();
+    let listed = fleets(&world);
+    let other = listed.as_array().unwrap().iter().find(|fleet| state(fleet, "id") != id).unwrap();
+    assert_eq!(other["host_pid"].as_u64(), Some(u64::from(neighbour.pid().0)), "{listed:#}");
+    assert_eq!((state(other, "state"), &other["kpis"]["running"]), ("live".into(), &1.into()));
+    std::fs::write(world.file("go"), "").unwrap();
+    screen.wait_for("1 done");
+    let ended = neighbour.end().expect_code(0);
+    assert_eq!(ended.column("status"), ["done"]);
+    assert_eq!(world.lines("ran").len(), 3, "nothing ran twice");
+    drop(screen);
+    world.end_fleets();
+}
+
 #[test]
 fn tasks_of_the_command_line_are_queued_with_the_options_given() {
     let world = World::new();

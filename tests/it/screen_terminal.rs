@@ -222,6 +222,7 @@ fn a_terminal_that_reads_again_shows_what_is_true_then() {
     terminal.wait_given_back();
 }
 
+/// C-51, for a panic: that of the screen, which owns no agents. What a host leaves goes on and is adopted.
 #[test]
 fn a_panic_of_the_screen_gives_the_terminal_back_before_it_is_printed() {
     let mut world = World::new();
@@ -231,6 +232,8 @@ fn a_panic_of_the_screen_gives_the_terminal_back_before_it_is_printed() {
     terminal.wait_given_back();
     // On the screen that was left for, so that a person can read it.
     terminal.wait_for("the draft says boom");
+    world.assert_nothing_runs();
+    world.assert_no_temporary_files();
 }
 
 /// Writes a program that says that it has a file, survives an interrupt, notes the modes of the terminal and the line

@@ -32,7 +32,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("fleet-test-").tempdir().unwrap();
-        for name in ["home", "state", "config", "run", "work", "outputs"] {
+        for name in ["home", "state", "config", "run", "work", "outputs", "temp"] {
             let path = folder.path().join(name);
             std::fs::create_dir(&path).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -98,6 +98,7 @@ impl World {
             ("XDG_STATE_HOME".to_owned(), at("state")),
             ("XDG_CONFIG_HOME".to_owned(), at("config")),
             ("XDG_RUNTIME_DIR".to_owned(), at("run")),
+            ("TMPDIR".to_owned(), at("temp")),
             ("LANG".to_owned(), "C.UTF-8".to_owned()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
         ];
@@ -245,11 +246,34 @@ impl World {
         assert!(left.is_empty(), "left behind: {left:#?}");
     }
 
+    /// Fails if a temporary file is left: what is made beside the file that it replaces has a name with a dot before it.
+    #[track_caller]
+    pub(crate) fn assert_no_temporary_files(&self) {
+        let mut left = Vec::new();
+        entries(self.folder.path(), &mut left);
+        let temp = self.folder.path().join("temp");
+        left.retain(|path| {
+            let name = path.file_name().unwrap_or_default();
+            (path.starts_with(&temp) && *path != temp) || name.as_encoded_bytes().starts_with(b".")
+        });
+        assert!(left.is_empty(), "temporary files are left: {left:#?}");
+    }
+
     /// Files below the state folder that contain these bytes.
     pub(crate) fn state_files_with(&self, needle: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         search(&self.state(), needle.as_bytes(), &mut found);
         found
+    }
+}
+
+/// Gathers everything below a folder.
+fn entries(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            entries(&entry.path(), found);
+        }
+        found.push(entry.path());
     }
 }
 

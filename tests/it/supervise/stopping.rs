@@ -67,13 +67,17 @@ async fn asking_twice_kills_at_once() {
     assert!(agent.marked().is_empty(), "{:?}", agent.marked());
 }
 
+/// C-131: all that descends from it, also what has left its group and its session.
 #[tokio::test]
-async fn killing_needs_no_asking_before() {
+async fn killing_needs_no_asking_before_and_takes_the_whole_tree() {
     let mut agent = Agent::sh(STUBBORN);
     agent.spec.grace = LONG;
     let mut agent = agent.ready().await;
+    let sleeps = || agent.marked().iter().filter(|line| line.starts_with("sleep\x00")).count();
+    until(|| (sleeps() == 4 && agent.marked().len() == 5).then_some(())).await;
     agent.stop(Urgency::Kill);
-    assert!(agent.end().await.escalated);
+    let record = agent.end().await;
+    assert!(record.escalated && record.swept_count >= 3, "{:?}", record.swept);
     assert!(agent.marked().is_empty(), "{:?}", agent.marked());
 }
 
