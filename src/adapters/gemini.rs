@@ -6,11 +6,12 @@ mod session;
 
 use serde_json::value::RawValue;
 
-use crate::core::{ExitReason, Fact, KindTraits, Task, Usage};
+use crate::core::{ExitReason, Fact, KindTraits, Retry, Task, Usage};
 
 use super::causes::{self, Named};
 use super::event_stream::{
-    Told, error_line, inner, push_text, reason_of, session as session_told, summary, unwrap_error,
+    Told, cause_of, error_line, inner, push_text, reason_of, session as session_told, summary,
+    unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -171,6 +172,15 @@ impl LineReader for Reader {
 
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
+    }
+
+    /// No event tells that it tries again.
+    fn reads_errors(&self) -> bool {
+        true
+    }
+
+    fn error_line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        facts.extend(retry(line).map(Fact::Retry));
     }
 }
 
@@ -366,6 +376,25 @@ fn last_words(err: &[u8]) -> String {
     let told = lines.filter(|line| !NOISE.iter().any(|noise| line.starts_with(noise)));
     let told: Vec<&[u8]> = told.collect();
     error_line(&told.join(&b'\n'))
+}
+
+/// Reads a try that has failed: `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`, with no status
+/// where nothing answered.
+fn retry(line: &[u8]) -> Option<Retry> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (attempt, told) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
+    let (before, after) = told.split_once("Retrying ")?;
+    let cause = before.trim_matches(['.', ':', ' ']).trim_start_matches("with ");
+    let cause = cause.trim_start_matches("status ");
+    let status = cause.split(' ').next().and_then(|word| word.parse().ok());
+    let message = if cause.is_empty() {
+        let (_, message) = after.split_once("... ").unwrap_or_default();
+        message.trim_start_matches("Error: ")
+    } else {
+        cause
+    };
+    let attempt = Some(attempt.parse().ok()?);
+    Some(Retry { attempt, most: None, cause: cause_of(status, message) })
 }
 
 #[cfg(test)]

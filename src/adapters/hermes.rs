@@ -4,6 +4,7 @@
 //!
 //! Measured with hermes-agent 0.19.0: the exit code is 0 whatever came of it but a missing login, an error is printed
 //! where the answer should be, a failed run reports no tokens, and one-shot runs do not go on in earlier sessions.
+//! While it tries again it says so on neither output, only in a log that all of its runs share.
 
 use crate::core::{AgentResult, ExitReason, Fact, KindTraits, NanoUsd, Task, Usage};
 

@@ -185,6 +185,15 @@ pub trait LineReader: Send {
     /// Takes one line that begins with `{`, without its end, at most 1 MiB.
     fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>);
 
+    /// Says whether the program tells on its standard error, while it runs, what its lines do not: that it tries again.
+    fn reads_errors(&self) -> bool {
+        false
+    }
+
+    /// Takes one line of the standard error, without its end, if it reads them. Lines are passed over where the program
+    /// writes more than anybody reads.
+    fn error_line(&mut self, _line: &[u8], _facts: &mut Vec<Fact>) {}
+
     /// Says whether the end of the output has to be looked at when the agent has ended.
     fn reads_closing(&self) -> bool;
 

@@ -6,7 +6,7 @@ use crate::core::{ExitReason, Fact, KindTraits, NanoUsd, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, brief, inner, push_text, reason_of, session, summary, unwrap_error,
+    Told, cause_of, inner, push_text, reason_of, session, summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::Fields;
@@ -24,6 +24,8 @@ const MODEL: [&str; 2] = ["-m", "--model"];
 const EDITING: [&str; 4] = ["write", "edit", "multiedit", "patch"];
 /// What its standard error says when it refuses by itself what nobody can be asked.
 const REJECTING: &str = "auto-rejecting";
+/// How a line of its log begins.
+const LOG: &str = "timestamp=";
 /// How the output of a call begins that was not permitted.
 const REJECTED: [&str; 2] = ["The user rejected permission", "The user has specified a rule"];
 
@@ -55,6 +57,10 @@ impl Adapter for Opencode {
         invocation::refuse_shell_that_writes(task)?;
         let mut argv: Vec<String> =
             ["opencode", "run", "--format", "json", "--thinking"].map(str::to_owned).into();
+        if !task.extra.iter().any(|argument| argument.contains("-log")) {
+            // No event tells that it tries again.
+            argv.extend(["--print-logs", "--log-level=ERROR"].map(str::to_owned));
+        }
         argv.extend(invocation::chosen_model(task, "-m"));
         argv.extend(invocation::resumed(task, "-s"));
         argv.extend(task.extra.iter().cloned());
@@ -73,7 +79,13 @@ impl Adapter for Opencode {
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
-        Box::new(Reader { told: Told::resume(&start), errors: 0, has_model: false, start })
+        Box::new(Reader {
+            told: Told::resume(&start),
+            errors: 0,
+            has_log: false,
+            has_model: false,
+            start,
+        })
     }
 }
 
@@ -96,6 +108,8 @@ struct Reader {
     told: Told,
     /// Errors since the last tool call: it can fail in a circle until it is stopped.
     errors: u32,
+    /// Its log tells them, each before its event.
+    has_log: bool,
     has_model: bool,
 }
 
@@ -133,7 +147,8 @@ impl LineReader for Reader {
             let [tool, text] = [tool, text].map(|part| one_line(part, LINE_CHARS));
             facts.push(Fact::Denied { tool, text });
         }
-        facts.extend(self.told.unfinished(NAMED, end));
+        let err = without_log(end.err);
+        facts.extend(self.told.unfinished(NAMED, Ended { err: &err, ..end }));
     }
 
     fn notes(&self) -> Option<String> {
@@ -142,6 +157,17 @@ impl LineReader for Reader {
 
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
+    }
+
+    fn reads_errors(&self) -> bool {
+        true
+    }
+
+    fn error_line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        if let Some(cause) = logged_failure(line) {
+            self.has_log = true;
+            self.fail_again(cause, facts);
+        }
     }
 }
 
@@ -291,14 +317,40 @@ impl Reader {
             "UnknownError" if message.contains("Check server logs") => ExitReason::Error,
             _ => reason_of(status, &message),
         };
-        self.errors = self.errors.saturating_add(1);
         self.told.reopen();
         if self.told.fail(reason, &message) {
             push_text("error", &message, facts);
         }
-        let cause = brief(status, &message);
+        if !self.has_log {
+            self.fail_again(cause_of(status, &message), facts);
+        }
+    }
+
+    fn fail_again(&mut self, cause: String, facts: &mut Vec<Fact>) {
+        self.errors = self.errors.saturating_add(1);
         facts.push(Fact::Retry(Retry { attempt: Some(self.errors), most: None, cause }));
     }
+}
+
+/// Returns why a request has failed, if the line is one of its log that tells so of the work itself and not of a helper
+/// request, such as that for a title.
+fn logged_failure(line: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(line).ok()?;
+    let told = line.starts_with(LOG).then(|| line.split_once("message=\"stream error\""))??.1;
+    let (about, error) = told.split_once(" error.error=\"")?;
+    if about.contains("small=true") {
+        return None;
+    }
+    let error = error.trim_end().trim_end_matches('"');
+    let message = error.split_once("Error: ").map_or(error, |(_, message)| message);
+    Some(cause_of(None, message))
+}
+
+/// Returns what a standard error says beside its log.
+fn without_log(err: &[u8]) -> Vec<u8> {
+    let is_log = |line: &[u8]| line.starts_with(LOG.as_bytes());
+    let lines = err.split_inclusive(|byte| *byte == b'\n');
+    lines.filter(|line| !is_log(line)).flatten().copied().collect()
 }
 
 #[cfg(test)]

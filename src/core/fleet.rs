@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::agent::{AgentState, StopReason};
 use super::batch::Batch;
+use super::doubt::Signs;
 use super::event::{Effect, Event};
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::moment::Moment;
@@ -67,6 +68,7 @@ pub(super) struct Agent {
     pub(super) progress: Option<Moment>,
     /// When it was marked as making no progress.
     pub(super) stalled: Option<Moment>,
+    pub(super) signs: Signs,
     pub(super) behind: u64,
     /// How often its shim never began.
     pub(super) requeued: u32,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::agent::{AgentState, StopReason};
 use super::batch::Batch;
 use super::command::Answer;
+use super::doubt::Signs;
 use super::event::ProcessEnd;
 use super::fleet::{Agent, CapQuestion, Fleet};
 use super::id::{AgentId, BatchId, QuestionId};
@@ -124,6 +125,7 @@ impl Fleet {
                 started: None,
                 progress: None,
                 stalled: None,
+                signs: Signs::default(),
                 behind: 0,
                 requeued: 0,
                 checkpoint: self.now,

@@ -44,6 +44,7 @@ impl Fleet {
             if matches!(agent.state, AgentState::Starting) {
                 agent.state = AgentState::Running;
             }
+            agent.signs.adopt(now);
             agent.progress = agent.progress.max(agent.started).max(sign).map(|sign| sign.min(now));
         }
         // The host before may have gone before it could.
@@ -147,6 +148,7 @@ impl Fleet {
         let is_old = |fact: &Fact| matches!(fact, Fact::RunTotal(_) | Fact::Model(_));
         let has_output = facts.is_empty() || !facts.iter().all(is_old);
         for fact in facts {
+            agent.signs.hear(&fact, &agent.work, now);
             if let Fact::Result(result) = &fact {
                 agent.end_turn(result, now);
             }
@@ -161,6 +163,7 @@ impl Fleet {
             self.close_when_done(id, effects);
         }
         self.note_reporting(id);
+        self.mark(id);
         self.checkpoint(id, effects);
         if spent {
             self.enforce_budget(id, effects);
@@ -368,10 +371,7 @@ fn learn(work: &mut Work, fact: Fact, now: Moment) {
 
 /// Counts each tool call once: at its start, or at its end if no start was seen.
 fn step(work: &mut Work, call: OpenTool, state: StepState) {
-    let open = match &call.id {
-        Some(_) => work.open_tools.iter().rposition(|open| open.id == call.id),
-        None => work.open_tools.iter().rposition(|open| open.tool == call.tool),
-    };
+    let open = OpenTool::place(&work.open_tools, call.id.as_deref(), &call.tool);
     match (state, open) {
         // Told once more: a program that names its calls means the same one.
         (StepState::Start, Some(place)) if call.id.is_some() => {

@@ -112,6 +112,21 @@ pub struct OpenTool {
     pub since: Moment,
 }
 
+impl OpenTool {
+    /// Returns the call that an end belongs to: by its id, or where it has none by the tool's name.
+    pub(super) fn find<'a>(open: &'a [Self], id: Option<&str>, tool: &str) -> Option<&'a Self> {
+        Self::place(open, id, tool).and_then(|place| open.get(place))
+    }
+
+    /// Returns the place of that call; the one begun last where there are several.
+    pub(super) fn place(open: &[Self], id: Option<&str>, tool: &str) -> Option<usize> {
+        match id {
+            Some(_) => open.iter().rposition(|open| open.id.as_deref() == id),
+            None => open.iter().rposition(|open| open.tool == tool),
+        }
+    }
+}
+
 /// One decision. New kinds may be added; the meaning of one never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

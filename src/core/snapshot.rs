@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchStatus};
 use super::changed::FilesFrom;
+use super::doubt::Doubt;
 use super::fact::Retry;
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::ledger::{CostStatus, Tokens};
@@ -138,6 +139,9 @@ pub struct Row {
     pub phase: Phase,
     /// Marked as making no progress.
     pub stalled: bool,
+    /// Why it is marked beside that.
+    #[serde(default)]
+    pub doubt: Option<Doubt>,
     /// When it was dispatched last.
     pub started: Option<Moment>,
     /// How long it ran, if it runs no more while its output is still being read.
@@ -145,6 +149,9 @@ pub struct Row {
     pub ran: Option<Duration>,
     /// Last sign of progress.
     pub progress: Option<Moment>,
+    /// Last event that this host has understood of its output.
+    #[serde(default)]
+    pub event: Option<Moment>,
     /// Tool calls.
     pub steps: u64,
     /// Tokens.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::agent::{AgentState, StopReason};
 use super::event::{Effect, Notice};
 use super::fleet::{Agent, Fleet};
+use super::id::AgentId;
 use super::moment::Moment;
 use super::options::FleetOptions;
 use super::outcome::{ExitReason, Outcome};
@@ -25,6 +26,10 @@ impl Fleet {
                 stale.filter(|_| matches!(agent.state, AgentState::Running)),
                 idle.map(|(limit, progress)| progress.after(limit))
                     .filter(|_| matches!(agent.state, AgentState::Running)),
+                agent
+                    .signs
+                    .changes(self.now, self.event_limit(agent))
+                    .filter(|_| matches!(agent.state, AgentState::Running)),
             ]
         });
         agents.flatten().chain(deadline).min()
@@ -42,6 +47,7 @@ impl Fleet {
             .collect();
         for id in running {
             self.checkpoint(id, effects);
+            self.mark(id);
             let Some(agent) = self.agent(id) else { continue };
             let quiet = self.now.since(agent.progress.unwrap_or(self.now));
             if agent.task.idle_timeout.is_some_and(|limit| quiet >= limit) {
@@ -87,6 +93,22 @@ impl Fleet {
 
     fn deadline(&self) -> Option<Moment> {
         Some(self.deadline_base?.after(self.options.deadline?))
+    }
+
+    /// Marks the agent as its signs say, or takes the mark away.
+    pub(super) fn mark(&mut self, id: AgentId) {
+        let Some(agent) = self.agent(id) else { return };
+        let doubt = agent.signs.doubt(self.now, self.event_limit(agent));
+        if agent.signs.mark != doubt
+            && let Some(agent) = self.agent_mut(id)
+        {
+            agent.touch().signs.mark = doubt;
+        }
+    }
+
+    /// Returns how long this agent may go without an event; `None` for one whose output need not have any.
+    fn event_limit(&self, agent: &Agent) -> Option<Duration> {
+        agent.task.traits.prompt.then(|| self.stale_limit(agent))
     }
 
     /// Returns how long this agent may go without progress before it is marked.

@@ -44,7 +44,7 @@ pub(super) fn read_all(fleet: &mut Fleet, now: Moment, dir: &AgentDir, id: Agent
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut facts = Vec::new();
     let mut tell = |event| drop(fleet.observe(now, event));
-    scanner.look();
+    scanner.adopt();
     while scanner.turn(u64::MAX, &mut buffer, &mut facts) > 0 {
         let offset = scanner.offset();
         tell(Event::Facts { id, facts: std::mem::take(&mut facts), offset });

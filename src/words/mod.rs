@@ -5,6 +5,7 @@
 //! may not: reading files, clocks, the terminal; what only one door says.
 
 pub mod changed_files;
+pub mod doubt;
 pub mod plain_text;
 pub mod report_line;
 pub mod results;

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use jiff::tz::TimeZone;
 
 use crate::core::{
-    AgentId, BatchId, Header, Hold, Moment, NanoUsd, Outcome, Phase, Row, Snapshot, Status, Waits,
+    AgentId, BatchId, Doubt, Header, Hold, Moment, NanoUsd, Outcome, Phase, Row, Snapshot, Status,
+    Waits,
 };
 use crate::runtime::to_type;
 use crate::words::plain_text::{count, cut_graphemes, headline, one_line};
@@ -105,9 +106,28 @@ impl Reporter {
             let goal = goal(row);
             self.once(format!("{} stalled? no progress for long: {goal}", row.id), lines);
         }
+        if let Some(doubt) = row.doubt.as_ref().filter(|_| row.is_marked()) {
+            self.doubt(row, doubt, lines);
+        }
         if let Some(why) = &row.transcript_trouble {
             let why = cut_graphemes(&one_line(why), REASON);
             self.once(format!("{}: its transcript is not complete: {why}", row.id), lines);
+        }
+    }
+
+    /// Tells a mark, once for each agent and sort: why it fails may be told in other words each time.
+    fn doubt(&mut self, row: &Row, doubt: &Doubt, lines: &mut Vec<String>) {
+        let (mark, why) = match doubt {
+            Doubt::Failing { cause, .. } => {
+                ("runaway?", format!("it tries again and again: {}", headline(cause, REASON)))
+            }
+            Doubt::Repeating { tool, .. } => {
+                ("runaway?", format!("{} fails again and again", headline(tool, REASON)))
+            }
+            Doubt::NoEvent => ("stuck?", "it writes, but no event".to_owned()),
+        };
+        if self.said.insert(format!("{} {mark}", row.id)) {
+            lines.push(format!("{} {mark} {why}: {}", row.id, goal(row)));
         }
     }
 

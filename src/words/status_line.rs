@@ -31,6 +31,10 @@ pub fn status_line(snapshot: &Snapshot, now: Moment, style: Style, width: usize)
     if stalled > 0 {
         parts.push(format!("{stalled} stalled?"));
     }
+    let doubtful = snapshot.rows.iter().filter(|row| row.is_marked() && !row.stalled).count();
+    if doubtful > 0 {
+        parts.push(format!("{doubtful} stuck?"));
+    }
     parts.push(money(header, style));
     parts.extend(header.elapsed(now).map(time_text::duration));
     let remaining = usize::try_from(kpis.running.saturating_add(kpis.queued)).unwrap_or(usize::MAX);

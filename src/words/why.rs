@@ -2,10 +2,13 @@
 //!
 //! What may go here: words from a row and a moment. What may not: names of keys, layout, colours.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 
 use crate::core::{Header, Hold, Moment, Outcome, Phase, Row, Status, Waits};
 use crate::words::changed_files::source;
+use crate::words::doubt::{in_doubt, running_away, silence};
 use crate::words::plain_text::{count, cut_graphemes, one_line};
 use crate::words::time_text::{age, duration, local};
 
@@ -14,7 +17,7 @@ const LOOKED_AT: usize = 1024;
 /// Changed files that a row names (upstream A10).
 const FILES: usize = 3;
 /// Graphemes of what a tool does, so that how long it has been doing it stays in sight.
-const TOOL_TEXT: usize = 48;
+pub(crate) const TOOL_TEXT: usize = 48;
 
 /// Returns a text from outside on one clean line, without looking at all of a huge one.
 pub fn head(text: &str) -> String {
@@ -65,11 +68,9 @@ fn plain_state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) 
 pub fn reason(row: &Row, now: Moment, place: Option<usize>) -> Option<String> {
     match &row.phase {
         Phase::Waits(waits) => Some(format!("{}{}", waits_for(waits, row), in_line(waits, place))),
-        Phase::Works => row
-            .stalled
-            .then(|| format!("stalled? quiet for {}", age(quiet(row, now).unwrap_or_default()))),
-        Phase::InTool { .. } => in_tool(row, now).map(|doing| marked(row, &doing)),
-        Phase::Retries(..) => retrying(row, now).map(|doing| marked(row, &doing)),
+        Phase::Works | Phase::InTool { .. } | Phase::Retries(..) => running_away(row)
+            .or_else(|| Some(marked(row, &doing(row, now)?)))
+            .or_else(|| Some(marked(row, &silence(row, now)?))),
         Phase::Interrupted(since) => {
             let since = age(now.since(*since));
             Some(marked(row, &format!("interrupted {since} ago, waits for a message")))
@@ -78,10 +79,21 @@ pub fn reason(row: &Row, now: Moment, place: Option<usize>) -> Option<String> {
     }
 }
 
-/// Returns what an agent is doing, with the mark of one that may have stalled.
+/// Returns what an agent is doing, with the mark of one that may not get on.
 fn marked(row: &Row, doing: &str) -> String {
-    let mark = if row.stalled { "stalled? " } else { "" };
+    let mark = if row.stalled {
+        "stalled? "
+    } else if row.is_marked() {
+        "stuck? "
+    } else {
+        ""
+    };
     format!("{mark}{doing}")
+}
+
+/// Returns what an agent is in the middle of, or tries again.
+fn doing(row: &Row, now: Moment) -> Option<String> {
+    retrying(row, now).or_else(|| in_tool(row, now))
 }
 
 /// Returns the place in the queue as it stands behind a reason; what is next needs none, and neither does the first.
@@ -138,7 +150,7 @@ pub fn retrying(row: &Row, now: Moment) -> Option<String> {
 
 /// Returns how long a live agent has shown no sign of progress; `None` for one that does not live, even if what it wrote
 /// is still being read.
-pub fn quiet(row: &Row, now: Moment) -> Option<std::time::Duration> {
+pub fn quiet(row: &Row, now: Moment) -> Option<Duration> {
     let lives = row.status.is_live() && !matches!(row.phase, Phase::Reading(_));
     let since = row.progress.or(row.started).filter(|_| lives)?;
     Some(now.since(since))
@@ -175,6 +187,7 @@ pub fn sentence(
     if row.stalled && row.status.is_live() {
         parts.push("stalled? no progress for longer than it should take".to_owned());
     }
+    parts.extend(in_doubt(row, now));
     if let Some(quiet) = quiet(row, now) {
         parts.push(format!("last sign of life {} ago", age(quiet)));
     }
@@ -299,13 +312,13 @@ pub fn held(hold: &Hold, zone: &TimeZone) -> String {
     }
 }
 
-/// Says whether an agent waits for a decision of its owner: it may have stalled, was interrupted, lacks a variable, or ended in a way
+/// Says whether an agent waits for a decision of its owner: it may not get on, was interrupted, lacks a variable, or ended in a way
 /// that nobody asked for and has not been tried again.
 pub fn needs_owner(row: &Row) -> bool {
     match row.status {
         Status::Queued => matches!(row.phase, Phase::Waits(Waits::Env(_))),
         Status::Starting | Status::Running | Status::Stopping | Status::Ending => {
-            row.stalled || matches!(row.phase, Phase::Interrupted(_))
+            row.is_marked() || matches!(row.phase, Phase::Interrupted(_))
         }
         Status::Ended(outcome) => match outcome {
             Outcome::Failed

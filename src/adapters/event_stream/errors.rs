@@ -44,6 +44,15 @@ pub(in crate::adapters) fn brief(status: Option<u64>, message: &str) -> String {
     status.map_or_else(|| one_line(message, CHARS), |status| status.to_string())
 }
 
+/// Returns why a try has failed in a few words: the status where there is one, else that nothing answered, else the
+/// beginning of the message.
+pub(in crate::adapters) fn cause_of(status: Option<u64>, message: &str) -> String {
+    match causes::by_words(message) {
+        Some(ExitReason::Network) if status.is_none() => "connection failed".to_owned(),
+        _ => brief(status, message),
+    }
+}
+
 /// Returns the line of a standard error that says what is wrong: the first that begins with the word, else the last.
 pub(in crate::adapters) fn error_line(err: &[u8]) -> String {
     let text = String::from_utf8_lossy(err);

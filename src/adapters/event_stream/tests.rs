@@ -81,6 +81,18 @@ pub(in crate::adapters) fn retries(facts: &[Fact]) -> Vec<Retry> {
     facts.iter().filter_map(retry).collect()
 }
 
+/// Returns what a reader learns of a standard error as it is recorded, line by line.
+pub(in crate::adapters) fn heard(reader: &mut dyn LineReader, recording: &str) -> Vec<Fact> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(recording);
+    let err = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut facts = Vec::new();
+    assert!(reader.reads_errors());
+    for line in err.split(|byte| *byte == b'\n') {
+        reader.error_line(line, &mut facts);
+    }
+    facts
+}
+
 pub(in crate::adapters) fn texts<'a>(facts: &'a [Fact], wanted: &str) -> Vec<&'a str> {
     let text = |fact: &'a Fact| match fact {
         Fact::Text { role, text } if role == wanted => Some(text.as_str()),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapters::event_stream::tests::{
-    invocation, result, run, start, steps, task, texts, usages,
+    heard, invocation, reader, result, retries, run, start, steps, task, texts, usages,
 };
 
 const DONE: &str = r#"{"type":"result","status":"success","stats":{"total_tokens":5462,"input_tokens":5400,"output_tokens":57,"cached":2800,"input":2600,"models":{"gemini-2.5-pro":{"total_tokens":5462,"input_tokens":5400,"output_tokens":57,"cached":2800,"input":2600}}}}"#;
@@ -244,4 +244,47 @@ fn options_become_its_approval_mode_and_allowed_tools() {
     assert!(line(&task).unwrap().contains("--approval-mode plan"));
     task.max_steps = Some(2);
     assert!(line(&task).unwrap_err().contains("maxSessionTurns"));
+}
+
+#[test]
+fn tries_that_fail_are_told_on_its_standard_error_alone() {
+    let recordings = [
+        ("err429", "429", 8),
+        ("err500", "500", 9),
+        ("err503", "503", 9),
+        ("refused", "connection failed", 6),
+        ("err529x2", "529", 2),
+        ("happy", "", 0),
+    ];
+    for (name, cause, count) in recordings {
+        let path = format!("gemini/{name}.stderr.txt");
+        let told = retries(&heard(reader("gemini").as_mut(), &path));
+        let attempts: Vec<_> = told.iter().map(|retry| retry.attempt).collect();
+        assert_eq!(attempts, (1..=count).map(Some).collect::<Vec<_>>(), "{name}");
+        assert!(told.iter().all(|retry| retry.cause == cause && retry.most.is_none()), "{told:?}");
+    }
+}
+
+#[test]
+fn every_way_in_which_it_says_that_it_tries_again_is_understood() {
+    let table = [
+        (
+            "Attempt 3 failed with 429 error (no Retry-After header). Retrying with backoff...",
+            Some((3, "429")),
+        ),
+        ("Attempt 1 failed with 5xx error. Retrying with backoff...", Some((1, "5xx error"))),
+        (
+            "Attempt 2 failed: You have hit a limit. Retrying after 5000ms...",
+            Some((2, "You have hit a limit")),
+        ),
+        ("Attempt 2 failed", None),
+        ("Attempt two failed. Retrying with backoff... Error: x", None),
+        ("> Attempt 2 failed with status 429. Retrying with backoff...", None),
+        ("", None),
+    ];
+    for (line, expected) in table {
+        let told = retry(line.as_bytes()).map(|retry| (retry.attempt.unwrap(), retry.cause));
+        assert_eq!(told, expected.map(|(attempt, cause)| (attempt, cause.to_owned())), "{line}");
+    }
+    assert!(retry(b"Attempt 2 failed with status \xff. Retrying").is_none());
 }

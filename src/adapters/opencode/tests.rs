@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapters::event_stream::tests::{
-    invocation, result, retries, run, start, steps, task, texts, usages, with_model,
+    heard, invocation, reader, result, retries, run, start, steps, task, texts, usages, with_model,
 };
 
 const STOP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"id":"p9","reason":"stop","tokens":{"total":3312,"input":1300,"output":12,"reasoning":0,"cache":{"write":0,"read":2000}},"cost":0.00468}}"#;
@@ -117,7 +117,7 @@ fn an_error_event_is_an_attempt_and_the_end_only_if_nothing_follows() {
             "APIError",
             r#"{"message":"Cannot connect to API: Unable to connect."}"#,
             ExitReason::Network,
-            "Cannot connect to API: Unable to connect.",
+            "connection failed",
         ),
         ("ContextOverflowError", r#"{"message":"too much"}"#, ExitReason::Context, "too much"),
         ("ContentFilterError", r#"{"message":"no"}"#, ExitReason::Refused, "no"),
@@ -235,7 +235,10 @@ fn options_become_permissions_of_its_settings() {
     let permission =
         |task: &Task| invocation(task).map(|told| told.env["OPENCODE_PERMISSION"].clone());
     let plain = invocation(&task).unwrap();
-    assert_eq!(plain.argv, ["opencode", "run", "--format", "json", "--thinking"]);
+    assert_eq!(
+        plain.argv,
+        ["opencode", "run", "--format", "json", "--thinking", "--print-logs", "--log-level=ERROR"]
+    );
     assert_eq!(plain.input, Input::Task);
     assert_eq!(plain.env["OPENCODE_DISABLE_AUTOUPDATE"], "1");
     let cautious = r#"{"edit":"allow","bash":"deny","webfetch":"deny","websearch":"deny","codesearch":"deny"}"#;
@@ -252,4 +255,46 @@ fn options_become_permissions_of_its_settings() {
     );
     task.max_steps = Some(3);
     assert!(permission(&task).unwrap_err().contains("--max-steps"));
+}
+
+#[test]
+fn tries_that_fail_are_told_in_its_log_and_count_once() {
+    let mut reader = reader("opencode");
+    let told = retries(&heard(reader.as_mut(), "opencode/err500.stderr.txt"));
+    let attempts: Vec<_> = told.iter().map(|retry| retry.attempt).collect();
+    assert_eq!(attempts, (1..=6).map(Some).collect::<Vec<_>>());
+    assert!(told.iter().all(|retry| retry.cause == "mock: internal server error"), "{told:?}");
+    // The event says of the last of them that it is given up.
+    let event = error("APIError", r#"{"message":"mock: internal server error","statusCode":500}"#);
+    let mut facts = Vec::new();
+    reader.line(event.as_bytes(), &mut facts);
+    assert_eq!(retries(&facts), []);
+    assert_eq!(texts(&facts, "error"), ["mock: internal server error"]);
+}
+
+#[test]
+fn a_failed_helper_request_is_no_failed_try_and_a_connection_that_failed_is_called_so() {
+    let line = |small: &str, error: &str| {
+        format!(
+            "timestamp=2026-11-29T23:29:48Z level=ERROR run=2 message=\"stream error\" providerID=mock small={small} agent=build error.error=\"{error}\""
+        )
+    };
+    let refused = "AI_APICallError: Cannot connect to API: Unable to connect. Is it up?";
+    assert_eq!(logged_failure(line("true", refused).as_bytes()), None);
+    let told = logged_failure(line("false", refused).as_bytes());
+    assert_eq!(told.as_deref(), Some("connection failed"));
+    for other in ["message=\"stream error\" error.error=\"x\"", "timestamp=1 message=init", ""] {
+        assert_eq!(logged_failure(other.as_bytes()), None, "{other}");
+    }
+}
+
+#[test]
+fn lines_of_its_log_are_none_of_its_last_words() {
+    let log = "timestamp=2026 level=ERROR message=\"stream error\" error.error=\"x\"\n";
+    let told = run("opencode", &[], Some(1), &format!("{log}Session not found\n{log}"));
+    assert!(result(&told).error.contains("Session not found"), "{told:?}");
+    let mut chatty = task("opencode");
+    chatty.extra = vec!["--print-logs".to_owned()];
+    let argv = invocation(&chatty).unwrap().argv;
+    assert!(!argv.contains(&"--log-level=ERROR".to_owned()), "{argv:?}");
 }

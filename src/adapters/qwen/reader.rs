@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::adapters::causes;
 use crate::adapters::closing_word::cut_answer;
+use crate::adapters::event_stream::cause_of;
 use crate::adapters::json::Fields;
 use crate::adapters::messages::{CallNotes, Calls, From};
 use crate::adapters::text::{NAME_CHARS, one_line};
@@ -48,6 +49,8 @@ pub(super) struct Reader {
     session: Option<String>,
     model: Option<String>,
     has_result: bool,
+    /// Why a try has failed, which its standard error alone tells.
+    cause: Option<String>,
 }
 
 /// What is noted for a recovery.
@@ -69,6 +72,7 @@ impl Reader {
             session: notes.session,
             model: notes.model,
             has_result: start.seen.result,
+            cause: None,
         }
     }
 
@@ -87,7 +91,10 @@ impl Reader {
                     self.model = model;
                 }
             }
-            Some("retry") => facts.push(Fact::Retry(retry(fields))),
+            Some("retry") => {
+                let retry = retry(fields, self.cause.as_deref());
+                facts.push(Fact::Retry(retry));
+            }
             _ => {}
         }
     }
@@ -174,7 +181,10 @@ impl LineReader for Reader {
             return;
         };
         match fields.text("type").as_deref() {
-            Some("assistant") => self.assistant(&mut fields, facts),
+            Some("assistant") => {
+                self.cause = None;
+                self.assistant(&mut fields, facts);
+            }
             Some("user") => self.user(&mut fields, facts),
             Some("system") => self.system(&mut fields, facts),
             Some("result") => self.result(&mut fields, facts),
@@ -226,6 +236,16 @@ impl LineReader for Reader {
     fn is_text(&self, line: &[u8]) -> bool {
         !line.starts_with(b"{")
     }
+
+    fn reads_errors(&self) -> bool {
+        true
+    }
+
+    fn error_line(&mut self, line: &[u8], _: &mut Vec<Fact>) {
+        if let Some(cause) = retry_cause(line) {
+            self.cause = Some(cause);
+        }
+    }
 }
 
 /// Returns the line of a standard error that says why: the complaint before a page of help, else the last one.
@@ -246,14 +266,24 @@ fn usage_of(usage: &RawValue) -> Usage {
     Usage { input: input - cache_read, cache_read, output, ..Usage::default() }
 }
 
-/// Reads an attempt that has failed. Why is told on the standard error alone.
-fn retry(fields: &mut Fields) -> Retry {
+/// Reads why it tries again: `Retrying in 60s (attempt 1/10): [API Error: 429 mock: rate limited]`.
+fn retry_cause(line: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (_, told) = line.strip_prefix("Retrying in ")?.split_once("): ")?;
+    let told = told.trim().trim_start_matches('[').trim_end_matches(']');
+    let message = told.trim_start_matches("API Error: ");
+    let status = message.split(' ').next().filter(|word| word.len() == 3);
+    Some(cause_of(status.and_then(|word| word.parse().ok()), message))
+}
+
+/// Reads an attempt that has failed.
+fn retry(fields: &mut Fields, cause: Option<&str>) -> Retry {
     let wanted = ["attempt", "maxRetries"];
     let data = fields.raw("data").and_then(|data| Fields::parse(data.get().as_bytes(), &wanted));
     let [attempt, most] = data.map_or([None; 2], |mut data| {
         wanted.map(|name| data.count(name).and_then(|number| u32::try_from(number).ok()))
     });
-    Retry { attempt, most, cause: "request failed".to_owned() }
+    Retry { attempt, most, cause: cause.unwrap_or("request failed").to_owned() }
 }
 
 /// Returns the message of an error.

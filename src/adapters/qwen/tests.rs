@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::adapters::Ended;
+use crate::adapters::event_stream::tests::heard;
 use crate::core::{AgentKind, ExitReason, Fact, SessionTotal};
 
 fn task(text: &str) -> Task {
@@ -99,4 +100,25 @@ fn a_limit_of_tool_calls_is_one_of_steps() {
         let [Fact::Result(result)] = facts.as_slice() else { panic!("{facts:?}") };
         assert_eq!(result.reason, Some(expected), "{err}");
     }
+}
+
+#[test]
+fn why_a_try_failed_is_told_on_its_standard_error_alone() {
+    let mut reader = Qwen.reader(ReaderStart::default());
+    let retry = br#"{"type":"system","subtype":"retry","data":{"attempt":1,"maxRetries":10}}"#;
+    let mut causes = Vec::new();
+    let mut hear = |reader: &mut dyn LineReader| {
+        let mut facts = Vec::new();
+        reader.line(retry, &mut facts);
+        let [Fact::Retry(retry)] = facts.as_slice() else { panic!("{facts:?}") };
+        assert_eq!((retry.attempt, retry.most), (Some(1), Some(10)));
+        causes.push(retry.cause.clone());
+    };
+    hear(reader.as_mut());
+    assert_eq!(heard(reader.as_mut(), "qwen/err429.stderr.txt"), []);
+    hear(reader.as_mut());
+    let message = br#"{"type":"assistant","message":{"id":"m","content":[]}}"#;
+    reader.line(message, &mut Vec::new());
+    hear(reader.as_mut());
+    assert_eq!(causes, ["request failed", "429", "request failed"]);
 }

@@ -3,6 +3,7 @@
 //! What may go here: tests through [`Fleet`](super::Fleet)'s public way in, by theme. What may not: clocks, files,
 //! processes.
 
+mod doubts;
 mod ends;
 mod every_short_story;
 mod money;

@@ -34,7 +34,7 @@ fn a_restored_fleet_says_what_the_old_one_said() {
     assert_eq!(after.header.cap, Some(cents(500)));
     assert_eq!(after.header.reserved, before.header.reserved);
     for (new, old) in after.rows.iter().zip(&before.rows) {
-        let decided = |row: &Row| Row { revision: 0, progress: None, ..row.clone() };
+        let decided = |row: &Row| Row { revision: 0, progress: None, event: None, ..row.clone() };
         assert_eq!(decided(new), decided(old));
     }
 }

@@ -3,6 +3,7 @@
 //! What may go here: one agent's scanner, with the record that its program keeps of the session, the worker that shares its time among them. What may not: the screen's
 //! view of a file, the meaning of a line.
 
+mod errors;
 pub(in crate::tail) mod files;
 mod lines;
 mod scanner;

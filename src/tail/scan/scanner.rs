@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memchr;
 
+use super::errors::Errors;
 use super::files;
 use super::lines::{Lines, Whole};
 use super::session::Session;
@@ -30,6 +31,8 @@ pub struct Look {
     pub has_changed: bool,
     /// Bytes of `out` and of the record of the session that are to be read before the next look.
     pub left: u64,
+    /// There is something to read, in `out` or in `err`.
+    pub is_due: bool,
 }
 
 /// The reading of one agent's output. Reads only when told to, and never more than it is told.
@@ -42,6 +45,7 @@ pub struct Scanner {
     err_size: u64,
     /// Where reading stops until the next look: at the size of the last one, or before.
     stop: u64,
+    errors: Errors,
     unreadable: Option<String>,
     /// What some programs write at their end.
     report: Option<PathBuf>,
@@ -71,6 +75,7 @@ impl Scanner {
             out_size: offset,
             err_size: 0,
             stop: offset,
+            errors: Errors::default(),
             unreadable: None,
             report: None,
             notes: None,
@@ -109,9 +114,18 @@ impl Scanner {
             self.lines.go_to(out_size);
         }
         self.stop = self.lines.at().saturating_add(most).min(out_size);
+        self.errors.look(err_size);
         self.find_session();
         let session = self.session.as_mut().is_some_and(|session| session.look(has_output));
-        Look { has_changed: has_output || session, left: self.left() }
+        let left = self.left();
+        let has_errors = self.reader.reads_errors() && self.errors.is_due();
+        Look { has_changed: has_output || session, left, is_due: left > 0 || has_errors }
+    }
+
+    /// Takes what is there as written before anybody looked: it changes no size any more, and `err` is read from its end on.
+    pub fn adopt(&mut self) {
+        self.look();
+        self.errors.skip();
     }
 
     /// Begins with the record of the session when its place has become known.
@@ -124,6 +138,14 @@ impl Scanner {
     /// Reads on, of the output and of the record of the session at most `budget` bytes each, and not beyond what the last
     /// look allows. Returns how many bytes are left.
     pub fn turn(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> u64 {
+        // First, since what `out` tells of a time after that takes back what failed before.
+        if self.reader.reads_errors() && self.errors.is_due() {
+            let read = self.errors.read(&self.err, &mut *self.reader, facts);
+            if let Err(error) = read {
+                self.note(Which::Err, &error);
+                self.errors.skip();
+            }
+        }
         if self.out_left() > 0 {
             let read = self.read(budget, buffer, facts);
             self.note_down(facts);

@@ -109,7 +109,7 @@ fn each_line_is_read_once_wherever_reads_begin_and_end() {
         let facts = read(&mut scanner, budget, piece);
         assert_eq!((costs(&facts), facts.len()), (2, 2));
         assert_eq!(scanner.offset(), text.len() as u64 - 6);
-        assert_eq!(scanner.look(), Look { has_changed: false, left: 0 });
+        assert_eq!(scanner.look(), Look { has_changed: false, left: 0, is_due: false });
     }
 }
 
@@ -169,7 +169,7 @@ fn a_file_that_became_shorter_is_read_again_from_its_start() {
     let mut scanner = files.scanner("sh");
     assert_eq!(costs(&read(&mut scanner, u64::MAX, 64)), 2);
     fs::write(files.out(), COST).unwrap();
-    assert_eq!(scanner.look(), Look { has_changed: true, left: COST.len() as u64 });
+    assert_eq!(scanner.look(), Look { has_changed: true, left: COST.len() as u64, is_due: true });
     assert_eq!(costs(&read(&mut scanner, u64::MAX, 64)), 1);
     assert_eq!(scanner.offset(), COST.len() as u64);
 }
@@ -185,11 +185,17 @@ fn no_more_is_read_than_a_look_allows_and_the_rest_after_the_next_one() {
         while scanner.turn(u64::MAX, &mut [0; 64], &mut facts) > 0 {}
         costs(&facts)
     };
-    assert_eq!(scanner.look_for(line * 3 + 1), Look { has_changed: true, left: line * 3 + 1 });
+    assert_eq!(
+        scanner.look_for(line * 3 + 1),
+        Look { has_changed: true, left: line * 3 + 1, is_due: true }
+    );
     assert_eq!(read(&mut scanner), 3);
     assert_eq!(read(&mut scanner), 0, "nothing without a look");
     assert_eq!(scanner.offset(), line * 3, "the fourth line is not whole");
-    assert_eq!(scanner.look(), Look { has_changed: false, left: whole - line * 3 - 1 });
+    assert_eq!(
+        scanner.look(),
+        Look { has_changed: false, left: whole - line * 3 - 1, is_due: true }
+    );
     assert_eq!(read(&mut scanner), 7);
 }
 
@@ -208,7 +214,7 @@ fn only_the_end_of_a_program_that_does_not_stream_is_read() {
     append(&files.err(), "warning\n");
     let mut scanner = files.scanner("ygg");
     let size = fs::metadata(files.out()).unwrap().len();
-    assert_eq!(scanner.look(), Look { has_changed: true, left: 0 });
+    assert_eq!(scanner.look(), Look { has_changed: true, left: 0, is_due: false });
     assert_eq!(scanner.offset(), size);
     let (facts, tails) = whole(&mut scanner);
     assert_eq!((facts.len(), costs(&facts)), (7, 1));
@@ -655,4 +661,99 @@ fn a_reader_tells_its_notes_when_they_change_and_hears_how_the_agent_ended() {
     scanner.finish(Some(53), &mut facts);
     let text = "Some(53) \"first\\nlast\\n\"".to_owned();
     assert_eq!(facts, [Fact::Text { role: "end".to_owned(), text }]);
+}
+
+fn attempt(number: u32) -> String {
+    format!("Attempt {number} failed with status 429. Retrying with backoff... _ApiError: {{}}\n")
+}
+
+fn attempts(facts: &[Fact]) -> Vec<u32> {
+    let retry = |fact: &Fact| match fact {
+        Fact::Retry(retry) => retry.attempt,
+        _ => None,
+    };
+    facts.iter().filter_map(retry).collect()
+}
+
+/// Looks and reads as the worker does.
+fn news(scanner: &mut Scanner) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if scanner.look().is_due {
+        while scanner.turn(u64::MAX, &mut [0; 1024], &mut facts) > 0 {}
+    }
+    facts
+}
+
+#[test]
+fn a_standard_error_is_read_line_by_line_as_it_grows() {
+    let files = Files::new();
+    let mut scanner = files.scanner("gemini");
+    append(&files.err(), "Warning: x\n");
+    append(&files.err(), attempt(1));
+    assert_eq!(attempts(&news(&mut scanner)), [1]);
+    assert!(!scanner.look().is_due, "nothing is new");
+    let (begin, rest) = ("Attempt 2 fai", "led. Retrying with backoff... Error: fetch failed\n");
+    append(&files.err(), begin);
+    assert_eq!(news(&mut scanner), []);
+    assert!(!scanner.look().is_due, "a line that has not ended is not read again and again");
+    append(&files.err(), rest);
+    append(&files.err(), attempt(3) + &attempt(4));
+    assert_eq!(attempts(&news(&mut scanner)), [2, 3, 4]);
+    fs::write(files.err(), "").unwrap();
+    assert_eq!(news(&mut scanner), []);
+    append(&files.err(), attempt(5));
+    assert_eq!(attempts(&news(&mut scanner)), [5], "after it was cut");
+}
+
+#[test]
+fn of_a_flood_on_the_standard_error_only_the_end_is_read() {
+    let files = Files::new();
+    let mut scanner = files.scanner("gemini");
+    append(&files.err(), attempt(1));
+    append(&files.err(), "x".repeat(30_000) + "\n" + &"y".repeat(60_000) + "\n" + &attempt(2));
+    assert_eq!(attempts(&news(&mut scanner)), [2]);
+    append(&files.err(), "z".repeat(200_000));
+    assert_eq!(news(&mut scanner), []);
+    append(&files.err(), "\n".to_owned() + &attempt(3));
+    assert_eq!(
+        attempts(&news(&mut scanner)),
+        [3],
+        "after a line that is longer than all that is read"
+    );
+}
+
+#[test]
+fn only_programs_that_tell_something_on_their_standard_error_are_read_there_and_never_what_was_there_before()
+ {
+    let files = Files::new();
+    append(&files.err(), attempt(1));
+    for kind in ["claude", "codex", "sh", "hermes"] {
+        assert_eq!(news(&mut files.scanner(kind)), [], "{kind}");
+    }
+    let mut scanner = files.scanner("gemini");
+    scanner.adopt();
+    assert_eq!(news(&mut scanner), []);
+    append(&files.err(), attempt(2));
+    assert_eq!(attempts(&news(&mut scanner)), [2]);
+}
+
+/// What goes on after a try that failed must not stand before it.
+#[test]
+fn what_the_standard_error_tells_comes_before_what_the_output_tells() {
+    let files = Files::new();
+    let mut scanner = files.scanner("gemini");
+    append(&files.out(), "{\"type\":\"init\",\"session_id\":\"s\"}\n");
+    append(&files.err(), attempt(1));
+    let told = news(&mut scanner);
+    assert!(matches!(told[..], [Fact::Retry(_), Fact::Session(_), ..]), "{told:?}");
+}
+
+#[test]
+fn a_link_in_place_of_a_standard_error_is_not_followed() {
+    let files = Files::new();
+    let elsewhere = files.folder.path().join("elsewhere");
+    append(&elsewhere, attempt(1));
+    symlink(&elsewhere, files.err()).unwrap();
+    let mut scanner = files.scanner("gemini");
+    assert_eq!(news(&mut scanner), []);
 }

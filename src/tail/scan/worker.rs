@@ -263,7 +263,7 @@ impl<N: FnMut(News)> Worker<N> {
             let transcript = transcript.map(Transcript::open);
             let mut scanner = Scanner::new(out, err, offset, reader).with_report(report);
             if is_adopted {
-                let _ = scanner.look();
+                scanner.adopt();
             }
             let is_ready = self.ready.contains(&id);
             let followed = Followed {
@@ -310,7 +310,7 @@ impl<N: FnMut(News)> Worker<N> {
             return;
         }
         let look = followed.scanner.look_for(most);
-        let is_new = look.left > 0 && !followed.is_ready;
+        let is_new = look.is_due && !followed.is_ready;
         followed.is_ready |= is_new;
         if is_new {
             self.ready.push_back(id);

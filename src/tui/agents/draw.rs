@@ -205,9 +205,7 @@ fn cell_style(column: Column, agent: &Row, world: &World) -> Style {
     let theme = world.theme;
     let status = theme.status(agent.status);
     match column {
-        Column::Glyph | Column::State if agent.stalled && agent.status.is_live() => {
-            theme.style(Tone::Warning)
-        }
+        Column::Glyph | Column::State if agent.is_marked() => theme.style(Tone::Warning),
         Column::Glyph | Column::State => status,
         Column::Task => Style::new(),
         Column::Badge if agent.validated == Some(true) => theme.style(Tone::Good),

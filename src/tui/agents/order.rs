@@ -267,11 +267,7 @@ fn rank(row: &Row) -> u8 {
             Outcome::Done => 6,
         },
         Status::Starting | Status::Running | Status::Stopping | Status::Ending => {
-            if row.stalled {
-                2
-            } else {
-                3
-            }
+            if row.is_marked() { 2 } else { 3 }
         }
         Status::Queued => 4,
     }

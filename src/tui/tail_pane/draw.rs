@@ -123,7 +123,7 @@ fn title(pane: &TailPane, row: Option<&Row>, area: Rect, buffer: &mut Buffer, wo
         parts.push(Part::new(4, Tone::Dim, format!("/{}", why::head(&search.needle))));
     }
     if let Some(quiet) = why::quiet(row, world.clock()).filter(|quiet| *quiet >= QUIET) {
-        let tone = if row.stalled { Tone::Warning } else { Tone::Dim };
+        let tone = if row.is_marked() { Tone::Warning } else { Tone::Dim };
         parts.push(Part::new(3, tone, format!("quiet for {}", age(quiet))));
     }
     if pane.is_unwrapped {

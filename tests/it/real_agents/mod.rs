@@ -12,6 +12,7 @@ mod live_money;
 mod mixed_fleet;
 mod permissions;
 mod resuming;
+mod retrying;
 mod settings;
 mod stopping;
 mod success;
