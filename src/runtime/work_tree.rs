@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -59,7 +59,7 @@ struct Begun {
 #[derive(Debug)]
 struct Before {
     tree: WorkTree,
-    since: SystemTime,
+    since: (i64, i64),
     settings: Vec<status::Stamp>,
     status: Status,
 }
@@ -73,7 +73,7 @@ impl Host {
             return;
         }
         let root = self.fleet.options().mesh.clone().unwrap_or_else(|| task.root.clone());
-        let since = SystemTime::now();
+        let since = status::now();
         let turns = Arc::clone(&self.trees.turns);
         let is_given_up = Arc::new(AtomicBool::new(false));
         let given_up = Arc::clone(&is_given_up);
@@ -145,7 +145,7 @@ fn ran_since(row: &Row, began: Moment) -> bool {
 }
 
 impl Before {
-    fn look(root: &Path, since: SystemTime, is_given_up: &AtomicBool) -> Option<Self> {
+    fn look(root: &Path, since: (i64, i64), is_given_up: &AtomicBool) -> Option<Self> {
         let tree = WorkTree::of(root)?;
         let settings = tree.settings();
         let status = look(&tree, FIRST, is_given_up)?;

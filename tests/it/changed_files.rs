@@ -123,8 +123,10 @@ fn of_agents_that_ran_at_once_in_one_folder_it_is_said_that_they_cannot_be_told_
     }
     let results = world.fleet(&["results"]).expect_code(0);
     assert!(results.stdout.contains("while it and other agents ran there"), "{}", results.stdout);
-    // One after another they can be.
-    let ran = run(&world, &["-j", "1", "echo y > one", "echo y > two"]);
+    // One after another they can be. Between them the clock of the files moves on.
+    let first =
+        "echo y > one; until touch ignored; find ignored -newer one | grep -q .; do :; done";
+    let ran = run(&world, &["-j", "1", first, "echo y > two"]);
     assert_eq!(files(&ran, 0), (json!(["one"]), json!("git")), "{ran:#?}");
     assert_eq!(files(&ran, 1), (json!(["two"]), json!("git")), "{ran:#?}");
 }

@@ -7,15 +7,27 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// Most paths of one status. In a folder with more, nobody reads the list of those that one agent changed.
 const PATHS: usize = 5_000;
-/// Times of files are told by a clock that is up to this much behind the one that is asked for the time.
-const COARSE: Duration = Duration::from_millis(20);
-
 /// Time of the last change and size of a file; `None` if there is none.
 pub(super) type Stamp = Option<(i64, i64, u64)>;
+
+/// Returns the time that a file would be given which changes now, in seconds and nanoseconds. On Linux files have a clock
+/// that is a few milliseconds behind.
+#[cfg(target_os = "linux")]
+pub(super) fn now() -> (i64, i64) {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    (now.tv_sec, now.tv_nsec)
+}
+
+/// Returns the time that a file would be given which changes now, in seconds and nanoseconds.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn now() -> (i64, i64) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.unwrap_or_default();
+    (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), i64::from(now.subsec_nanos()))
+}
 
 /// Looks at a file. A link is looked at itself.
 pub(super) fn stamp(path: &Path) -> Stamp {
@@ -90,15 +102,11 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<PathBuf>> {
 /// differ between their commits. What was changed before and looks as it did then has not changed.
 pub(super) fn changed(
     before: &Status,
-    since: SystemTime,
+    since: (i64, i64),
     after: &Status,
     committed: &[PathBuf],
     top: &Path,
 ) -> Vec<PathBuf> {
-    let since = since.checked_sub(COARSE).unwrap_or(since);
-    let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let began =
-        (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), i64::from(since.subsec_nanos()));
     let mut all: Vec<&PathBuf> =
         before.paths.keys().chain(after.paths.keys()).chain(committed).collect();
     all.sort();
@@ -107,7 +115,7 @@ pub(super) fn changed(
         None => true,
         Some(seen) => {
             // An agent can be faster than the first look.
-            let is_new = seen.is_some_and(|(seconds, nanos, _)| (seconds, nanos) >= began);
+            let is_new = seen.is_some_and(|(seconds, nanos, _)| (seconds, nanos) >= since);
             is_new || stamp(&top.join(path)) != *seen
         }
     };
@@ -155,7 +163,7 @@ mod tests {
     fn only_what_looks_different_has_changed() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path();
-        let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
         for name in ["same", "edited", "removed", "early"] {
             std::fs::write(top.join(name), name).unwrap();
             if name != "early" {
@@ -167,7 +175,7 @@ mod tests {
             let text = format!("? {}\0", names.join("\0? "));
             read(text.as_bytes(), top).unwrap()
         };
-        let since = SystemTime::now() - Duration::from_mins(1);
+        let since = (now().0 - 60, 0);
         let before = status(&["same", "edited", "removed", "early"]);
         std::fs::write(top.join("edited"), "longer than it was").unwrap();
         std::fs::remove_file(top.join("removed")).unwrap();
