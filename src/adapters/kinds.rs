@@ -33,6 +33,9 @@ pub struct KnownKind {
     pub local: bool,
     /// How to get in, as the end of a sentence.
     pub log_in: String,
+    /// Its name as a Python package, where the program itself does not tell its version.
+    #[serde(default)]
+    pub package: Option<String>,
     /// Variables that keep it from updating and reporting itself while it is asked for its version.
     #[serde(default)]
     pub quiet: BTreeMap<String, String>,

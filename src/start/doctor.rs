@@ -91,7 +91,29 @@ fn version(
     arguments.push("--version");
     let told =
         answer(program, &arguments, &known.quiet, PATIENCE).map_err(|error| error.to_string())?;
-    version_in(&told).map(Some).ok_or_else(|| "it told none".to_owned())
+    match (version_in(&told), &known.package) {
+        (Some(version), _) => Ok(Some(version)),
+        // It runs, and whoever installed it has written down which one it is.
+        (None, Some(package)) => Ok(installed(program, package)),
+        (None, None) => Err("it told none".to_owned()),
+    }
+}
+
+/// Returns the version of a Python package that a program belongs to, from the folder that its installer leaves beside
+/// the program's.
+fn installed(program: &Path, package: &str) -> Option<String> {
+    let program = program.canonicalize().ok()?;
+    let libraries = program.parent()?.parent()?.join("lib");
+    let named = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let version = name.strip_prefix(package)?.strip_prefix('-')?.strip_suffix(".dist-info")?;
+        version_in(version)
+    };
+    let pythons = fs::read_dir(libraries).ok()?.flatten();
+    let mut folders = pythons
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"python3"))
+        .flat_map(|entry| ["site-packages", "dist-packages"].map(|name| entry.path().join(name)));
+    folders.find_map(|folder| fs::read_dir(folder).ok()?.flatten().find_map(named))
 }
 
 fn access(config: &Config, name: &str, known: Option<&KnownKind>) -> Access {

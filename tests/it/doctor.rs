@@ -87,6 +87,48 @@ fn a_kind_of_the_owners_own_and_a_login_among_other_things_are_seen() {
     world.assert_nothing_runs();
 }
 
+/// Asked for its version it shows how it is used: what it is stands in what its installer left.
+#[test]
+fn ygg_is_told_with_the_version_that_was_installed_and_needs_no_key() {
+    let help = "[ \"$1\" = --version ] && [ \"$YGG_LOKI_AUTO_INSTALL\" = 0 ] && echo 'usage: ygg [-h] {loki} ...'";
+    let world = world(&[("ygg", help)]);
+    let ygg = |world: &World| {
+        let ran = world.fleet(&["doctor", "--json"]).expect_code(0);
+        let report = ran.json();
+        assert_eq!(report["agent"], "ygg", "{ran:#?}");
+        let kinds = report["kinds"].as_array().unwrap().clone();
+        kinds.into_iter().find(|kind| kind["kind"] == "ygg").unwrap()
+    };
+    let unknown = ygg(&world);
+    assert_eq!((&unknown["version"], &unknown["usable"]), (&json!(null), &json!(true)));
+    let packages = world.file("lib/python3.11/site-packages");
+    for other in ["yggdrasil-9.9.9.dist-info", "ygg_tools-8.8.8.dist-info", "ygg"] {
+        std::fs::create_dir_all(packages.join(other)).unwrap();
+    }
+    assert_eq!(ygg(&world)["version"], json!(null), "those are other packages");
+    std::fs::create_dir(packages.join("ygg-0.8.81.dist-info")).unwrap();
+    let known = ygg(&world);
+    assert_eq!((&known["version"], &known["tested"]), (&json!("0.8.81"), &json!(true)));
+    let told = world.fleet(&["doctor"]).expect_code(0);
+    assert!(told.stdout.contains("ygg       0.8.81 (tested)"), "{told:#?}");
+    // A link to it is the program that it leads to.
+    std::fs::remove_dir(packages.join("ygg-0.8.81.dist-info")).unwrap();
+    std::fs::create_dir(packages.join("ygg-0.9.0.dist-info")).unwrap();
+    let elsewhere = world.home().join("bin");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(world.file("bin/ygg"), elsewhere.join("ygg")).unwrap();
+    let mut linked = world;
+    linked.set("PATH", elsewhere.to_str().unwrap());
+    let told = linked.fleet(&["doctor"]).expect_code(0);
+    assert!(told.stdout.contains("ygg       0.9.0 (tested is 0.8.81)"), "{told:#?}");
+    linked.set("OPENAI_API_KEY", "sk-secret-value");
+    assert_eq!(ygg(&linked)["access"], json!({"variable": "OPENAI_API_KEY"}));
+    write_program(&linked.file("bin/ygg"), "exit 1");
+    let broken = linked.fleet(&["doctor"]).expect_code(1);
+    assert!(broken.stdout.contains("it ended without an answer"), "{broken:#?}");
+    linked.assert_nothing_runs();
+}
+
 #[test]
 fn a_state_folder_that_cannot_be_used_is_told_beside_the_rest() {
     let mut world = world(&[("claude", "echo 2.1.332")]);

@@ -231,3 +231,13 @@ fn ygg_that_is_stopped_leaves_nothing_behind() {
     assert_eq!(ran.column("status"), ["cancelled"], "{ran:#?}");
     ygg.world.assert_nothing_runs();
 }
+
+#[test]
+fn the_doctor_knows_the_version_of_ygg_and_that_it_can_be_used() {
+    let Some(ygg) = Ygg::start() else { return };
+    let report = ygg.world.fleet(&["doctor", "--json"]).json();
+    let kinds = report["kinds"].as_array().unwrap();
+    let seen = kinds.iter().find(|kind| kind["kind"] == "ygg").unwrap();
+    assert_eq!((&seen["usable"], &seen["tested"]), (&true.into(), &true.into()), "{report:#}");
+    ygg.world.assert_nothing_runs();
+}
