@@ -100,7 +100,8 @@ fn path(arguments: &LogsArguments, row: &Row, dir: &FleetDir) -> PathBuf {
 
 /// Copies until the agent has ended, whatever becomes of its host.
 async fn follow(copy: &mut Copy, dir: &FleetDir, id: AgentId) -> io::Result<()> {
-    let mut host = Host { dir, id, handle: None, looked: None };
+    let is_account = copy.path == AgentFiles::of(dir.path(), id).transcript;
+    let mut host = Host { dir, id, is_account, handle: None, looked: None };
     let mut is_over = host.is_over().await;
     loop {
         let has_more = copy.turn()?;
@@ -123,6 +124,8 @@ async fn follow(copy: &mut Copy, dir: &FleetDir, id: AgentId) -> io::Result<()> 
 struct Host<'a> {
     dir: &'a FleetDir,
     id: AgentId,
+    /// It is the account that is followed, which only a host writes.
+    is_account: bool,
     handle: Option<FleetHandle>,
     looked: Option<Instant>,
 }
@@ -158,9 +161,10 @@ impl Host<'_> {
                 return is_over;
             }
         }
-        let life = life(&AgentDir::new(self.dir.agent(self.id)));
-        match (life, host) {
-            (Ok(Life::Ended(_) | Life::Lost), Ok(HostState::None)) => true,
+        match (life(&AgentDir::new(self.dir.agent(self.id))), host) {
+            // A host that does not answer may still have something to write of its account.
+            (Ok(Life::Ended(_) | Life::Lost), Ok(HostState::Here(_))) => !self.is_account,
+            (Ok(Life::Ended(_) | Life::Lost), _) => true,
             (Ok(Life::NeverBegan), Ok(HostState::None)) => {
                 let (id, fleet) = (self.id, self.dir.id());
                 let resume = to_type(format_args!("resume {fleet}"));
