@@ -70,6 +70,8 @@ mod screen_tail;
 #[cfg(feature = "tui")]
 mod screen_terminal;
 #[cfg(test)]
+mod script;
+#[cfg(test)]
 mod show;
 #[cfg(test)]
 mod socket;
