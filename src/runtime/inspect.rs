@@ -1,5 +1,6 @@
 //! Looks at a fleet from outside: its journal and the facts in its folders, changing nothing but what is lost.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::clock::Clock;
@@ -57,7 +58,15 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
     let file = dir.read_file()?;
     // The host first: one that goes after this has written everything that is read below.
     let host = journal::host_of(dir).map_err(failed)?;
-    let records = journal::read(&dir.journal())?;
+    let records = match journal::read(&dir.journal()) {
+        // Whoever made it is about to start its host.
+        Err(JournalError::Open { source, .. })
+            if source.kind() == ErrorKind::NotFound && has_no_agents(dir) =>
+        {
+            Vec::new()
+        }
+        records => records?,
+    };
     let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
     let clock = Clock::start(newest);
     let mut fleet = if records.is_empty() {
@@ -94,6 +103,14 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
         elsewhere,
         snapshot,
     })
+}
+
+/// Says whether no agent of the fleet has a folder: without a journal it is one that never began.
+fn has_no_agents(dir: &FleetDir) -> bool {
+    match std::fs::read_dir(dir.agents()) {
+        Ok(mut agents) => agents.next().is_none(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
 }
 
 /// Takes as cancelled what the owner has stopped in the queue, though its host may not have looked yet.

@@ -1,5 +1,8 @@
 //! `fleet show` and the blocks of `fleet results` with the real binary, against live, held, hostless and ended fleets.
 
+use loki_fleet::core::FleetOptions;
+use loki_fleet::journal::StateDir;
+use loki_fleet::start::find_or_make;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -21,8 +24,8 @@ fn dispatch(world: &World, more: &[&str]) {
 #[track_caller]
 fn end_host(world: &World, how: Signal) {
     let listed = world.fleet(&["ls", "--json"]).expect_code(0).json();
-    let pid = listed[0]["host_pid"].as_u64().unwrap_or_else(|| panic!("no host: {listed:#}"));
-    let host = Pid(u32::try_from(pid).unwrap());
+    let pids = listed.as_array().unwrap().iter().find_map(|fleet| fleet["host_pid"].as_u64());
+    let host = Pid(u32::try_from(pids.unwrap_or_else(|| panic!("no host: {listed:#}"))).unwrap());
     host.signal(how);
     host.wait_gone("the host");
 }
@@ -41,7 +44,13 @@ fn statuses(shown: &Value) -> Vec<&str> {
 #[test]
 fn a_live_a_hostless_and_an_ended_fleet_are_shown_as_they_stand() {
     let world = World::new();
-    dispatch(&world, &["-j", "1", "--name", "night", WAITS, "true"]);
+    let state = StateDir::open(Some(&world.state())).unwrap();
+    let options = FleetOptions::default();
+    let empty = find_or_make(&state, &world.work(), options, Vec::new(), true).unwrap().dir;
+    let empty = world.fleet(&["show", &empty.id().0, "--json"]).expect_code(0).json();
+    assert_eq!((&empty["count"], &empty["note"]), (&0.into(), &"no agents yet".into()));
+
+    dispatch(&world, &["--new", "-j", "1", "--name", "night", WAITS, "true"]);
     world.wait_lines("ran", 1);
     let live = shown(&world);
     assert_eq!(
