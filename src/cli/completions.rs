@@ -39,7 +39,7 @@ pub(super) fn completions(arguments: &CompletionsArguments) -> Result<u8, Failur
         Some(Err(error)) => return Err(Failure::input(error.to_string())),
         None => return Err(Failure::input("there are no completions for that shell")),
     };
-    print(text.trim_end(), true)?;
+    print(text.trim_end(), false)?;
     Ok(DONE)
 }
 

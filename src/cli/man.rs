@@ -42,7 +42,7 @@ pub(super) fn man(arguments: &ManArguments) -> Result<u8, Failure> {
         })?,
     };
     let page = page(command).map_err(|error| Failure::input(error.to_string()))?;
-    print(String::from_utf8_lossy(&page).trim_end(), true)?;
+    print(String::from_utf8_lossy(&page).trim_end(), false)?;
     Ok(DONE)
 }
 

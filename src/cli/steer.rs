@@ -87,11 +87,14 @@ fn said(
         )),
         Reply::Queued(_, new) => {
             let new = new.first().map(ToString::to_string).unwrap_or_default();
-            let held = hold.map(|_| {
-                format!(
-                    "; the queue is held, and {} goes on",
-                    to_type(format_args!("resume {fleet}"))
-                )
+            let held = hold.map(|hold| {
+                let command = match hold {
+                    Hold::Cap => to_type(format_args!("cap USD --fleet {fleet}")),
+                    Hold::Owner | Hold::Back(_) | Hold::Interrupted(_) | Hold::NotSaved(_) => {
+                        to_type(format_args!("release {fleet}"))
+                    }
+                };
+                format!("; the queue is held, and `{command}` lets it go on")
             });
             Ok(format!("{id} has ended: {new} goes on in its session{}", held.unwrap_or_default()))
         }
@@ -137,7 +140,9 @@ mod tests {
         let goes_on = said(&queued, None).unwrap();
         assert_eq!(goes_on, "#7 has ended: #8 goes on in its session");
         let held = said(&queued, Some(&Hold::Owner)).unwrap();
-        assert!(held.contains("held") && held.contains("resume k3f"), "{held}");
+        assert!(held.contains("held") && held.contains("fleet release k3f"), "{held}");
+        let at_cap = said(&queued, Some(&Hold::Cap)).unwrap();
+        assert!(at_cap.contains("fleet cap USD --fleet k3f"), "{at_cap}");
         let refused = Reply::Refused(crate::core::Refusal("no\u{1b}[2J".to_owned()));
         assert!(!said(&refused, None).unwrap_err().contains('\u{1b}'));
         let cut = Reply::TurnInterrupted(id);

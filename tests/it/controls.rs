@@ -370,3 +370,23 @@ fn manual_pages_are_printed_and_written() {
     assert!(written.contains("pages written"), "{written}");
     assert!(folder.join("fleet.1").exists() && folder.join("fleet-cap.1").exists());
 }
+
+#[test]
+fn a_fleet_that_lives_on_another_machine_is_left_to_its_host_there() {
+    let world = World::new();
+    held(&world, &["echo b > b"]);
+    let id = world.only_fleet();
+    let path = world.state().join("fleets").join(&id).join("host.lock");
+    std::fs::write(&path, r#"{"pid":1,"boot_id":"b","host_name":"far-away"}"#).unwrap();
+    let lock = std::fs::File::open(&path).unwrap();
+    lock.lock().unwrap();
+    for args in [&["cap", "5"][..], &["hold"], &["release"], &["retry", "all"], &["resume", "-d"]] {
+        let there = refused(&world, args, 4);
+        assert!(there.contains("lives on host far-away: go on there"), "{args:?}: {there}");
+    }
+    let kept = said(&world, &["prune", "--older-than", "0s"]);
+    assert!(kept.contains("far-away"), "{kept}");
+    drop(lock);
+    assert_eq!(world.fleet(&["ls", "--json"]).json()[0]["state"], "held");
+    assert!(!world.file("b").exists());
+}
