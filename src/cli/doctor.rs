@@ -21,6 +21,8 @@ pub struct Report {
     pub chosen: Option<String>,
     /// The config file, and whether there is one.
     pub config: Option<(PathBuf, bool)>,
+    /// The project's file, if there is one; `Err` is a whole sentence that says why it is not read.
+    pub project: Option<Result<PathBuf, String>>,
     /// The state folder; `Err` is a whole sentence.
     pub state: Result<StateReport, String>,
     /// Where sockets are made; `Err` is a whole sentence.
@@ -144,6 +146,10 @@ impl Report {
             "config": self.config.as_ref().map(|(path, is_there)| json!({
                 "path": path.to_string_lossy(), "found": is_there,
             })),
+            "project": self.project.as_ref().map(|project| json!({
+                "path": project.as_ref().ok().map(|path| path.to_string_lossy()),
+                "problem": project.as_ref().err(),
+            })),
             "state": {
                 "path": self.state.as_ref().ok().map(|state| state.path.to_string_lossy()),
                 "fleets": self.state.as_ref().ok().map(|state| state.fleets),
@@ -202,6 +208,10 @@ impl Report {
             Some((file, false)) => line(Sign::Absent, "config", &format!("none ({})", path(file))),
             None => line(Sign::Warning, "config", "no home folder to look in: set HOME"),
         };
+        let project = self.project.as_ref().map(|project| match project {
+            Ok(file) => line(Sign::Good, "project", &format!("{}, trusted", path(file))),
+            Err(sentence) => line(Sign::Warning, "project", &one_line(sentence)),
+        });
         let state = match &self.state {
             Ok(state) => {
                 let mut parts = vec![path(&state.path), count(state.fleets, "fleet")];
@@ -217,7 +227,7 @@ impl Report {
             Ok(folder) => line(Sign::Good, "sockets", &path(folder)),
             Err(sentence) => line(Sign::Bad, "sockets", &one_line(sentence)),
         };
-        vec![config, state, sockets]
+        [Some(config), project, Some(state), Some(sockets)].into_iter().flatten().collect()
     }
 }
 

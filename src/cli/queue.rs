@@ -10,8 +10,7 @@ use super::cap::committed;
 use super::exit_code::DONE;
 use super::hosts::{Answered, Decided, Reach, Start, decided, is_over, seen, standing, what_waits};
 use super::look::print;
-use super::plan::resume_options;
-use crate::core::{Command, FleetOptions, Hold, Reply, Snapshot};
+use crate::core::{Command, FleetOptions, Hold, OnCap, Reply, Snapshot};
 use crate::journal::{FleetDir, HostState, Purpose, StateDir, host_of, to_type};
 use crate::runtime::{Inspection, depth};
 use crate::words::plain_text::{count, one_line};
@@ -134,7 +133,9 @@ pub(super) fn resume_behind(
         )));
     }
     let before = seen(dir)?;
-    let options = resume_options(limits, &before.options, false).map_err(Failure::input)?;
+    let mut options = with_hold(&before);
+    limits.apply(&mut options);
+    LimitArguments::check(&options).map_err(Failure::input)?;
     let committed = committed(&before.snapshot);
     if let Some(cap) = limits.cap.filter(|cap| *cap <= committed)
         && !before.snapshot.queue.is_empty()
@@ -199,9 +200,14 @@ fn go_on(
     Ok(DONE)
 }
 
-/// Returns the options in force, with a queue that the cap holds where nobody can be asked and nothing is dropped.
+/// Returns the options in force for a host behind. The cap drops nothing that was to go on: it holds the queue, or asks
+/// whoever comes if that is what the fleet did.
 pub(super) fn with_hold(before: &Inspection) -> FleetOptions {
-    FleetOptions { on_cap: crate::core::OnCap::Hold, ..before.options.clone() }
+    let on_cap = match before.options.on_cap {
+        OnCap::Ask => OnCap::Ask,
+        OnCap::Drop | OnCap::Hold | OnCap::Raise(_) => OnCap::Hold,
+    };
+    FleetOptions { on_cap, ..before.options.clone() }
 }
 
 /// Says whether a fleet has a host.

@@ -12,11 +12,12 @@ use std::time::Duration;
 use crate::adapters::{KnownKind, Login, known_program};
 use crate::cli::arguments::GlobalArguments;
 use crate::cli::config::Config;
+use crate::cli::config::project::trusted;
 use crate::cli::doctor::{Access, KindReport, Report, StateReport, version_in};
-use crate::cli::{Failure, state_dir, without_fleet};
+use crate::cli::{Failure, current_folder, state_dir, without_fleet};
 use crate::control::{socket_folder, try_socket};
 use crate::core::FleetId;
-use crate::journal::{HostState, StateDir, host_of, size_of};
+use crate::journal::{HostState, StateDir, folder_of, host_of, size_of};
 use crate::supervise::{answer, find_on_path};
 
 /// How long a program is given to say its version: those that start an interpreter take some seconds on a small machine.
@@ -44,10 +45,17 @@ pub(super) fn run(global: &GlobalArguments) -> Result<u8, Failure> {
             let is_there = path.exists();
             (path, is_there)
         }),
+        project: project(),
         sockets: sockets(state.as_ref().ok()),
         state: state.and_then(|state| look_at(&state)),
     };
     report.show(global.json, io::stdout().is_terminal())
+}
+
+/// Looks at the file of this folder's project.
+fn project() -> Option<Result<PathBuf, String>> {
+    let folder = folder_of(&current_folder().ok()?);
+    trusted(&folder).map(|file| file.map(|file| file.path)).transpose()
 }
 
 /// Says whether a kind has a program of its own that is worth a look.

@@ -178,24 +178,17 @@ fn an_ended_fleet_has_nothing_to_hold_and_its_failed_tasks_are_tried_again_once(
 #[test]
 fn tasks_that_were_stopped_timed_out_or_failed_are_run_again_by_new_agents() {
     let world = World::new();
-    let live = world.start(&[
-        "run",
-        "--agent",
-        "sh",
-        "-j",
-        "3",
-        "--timeout",
-        "300ms",
-        "exit 3",
-        "[ -e again ] || sleep 60",
-        "[ -e again ] || { echo ran > ran; sleep 60; }",
-    ]);
+    let tasks = r#"
+        {"task": "exit 3"}
+        {"task": "[ -e again ] || sleep 60", "timeout": "2s"}
+        {"task": "[ -e again ] || { echo ran > ran; sleep 60; }"}
+    "#;
+    std::fs::write(world.file("tasks.jsonl"), tasks).unwrap();
+    let live = world.start(&["run", "--agent", "sh", "-j", "3", "-f", "tasks.jsonl"]);
     world.wait_lines("ran", 1);
     world.fleet(&["stop", "3"]).expect_code(0);
     live.end().expect_code(1);
-    assert_eq!(ended(&world)[..2], ["failed", "timeout"]);
-    let third = ended(&world)[2].clone();
-    assert!(["cancelled", "timeout"].contains(&third.as_str()), "{third}");
+    assert_eq!(ended(&world), ["failed", "timeout", "cancelled"]);
     std::fs::write(world.file("again"), "").unwrap();
     assert_eq!(said(&world, &["retry", "failed"]), "#1 #2 #3 are tried again as #4 #5 #6\n");
     assert_eq!(ended(&world)[3..], ["failed", "done", "done"]);
@@ -264,8 +257,7 @@ fn an_open_cap_question_is_answered_by_another_cap() {
     let world = World::new();
     let paid = r#"echo '{"fleet":"cost","total_usd":0.42}'; until [ -e go ]; do sleep 0.02; done"#;
     held(&world, &[paid, "echo b", "echo c"]);
-    world.fleet(&["resume", "-d", "--on-cap", "ask"]).expect_code(0);
-    world.fleet(&["cap", "0.40"]).expect_code(0);
+    world.fleet(&["resume", "-d", "--on-cap", "ask", "--cap", "0.40"]).expect_code(0);
     let asked = wait_until("the cap question is open", GENEROUS, || {
         let hold = world.fleet(&["cap", "0.41"]);
         if hold.code == Some(2) { Ok(hold.stderr) } else { Err(format!("{hold:#?}")) }
@@ -389,4 +381,25 @@ fn a_fleet_that_lives_on_another_machine_is_left_to_its_host_there() {
     drop(lock);
     assert_eq!(world.fleet(&["ls", "--json"]).json()[0]["state"], "held");
     assert!(!world.file("b").exists());
+}
+
+#[test]
+fn what_was_interrupted_is_tried_again_and_what_waited_still_does() {
+    let world = World::new();
+    held(&world, &["echo b > b"]);
+    let_go(&world);
+    let tried = said(&world, &["retry", "failed"]);
+    let waiting = "#1 is tried again as #3; 2 tasks waiting: `fleet release ";
+    assert!(tried.starts_with(waiting), "{tried}");
+    assert!(!world.file("b").exists());
+    assert!(said(&world, &["release"]).contains("goes on"));
+    assert_eq!(ended(&world), ["interrupted", "done", "done"]);
+    world.end_fleets();
+    // Where nothing waited, nothing is held.
+    let other = World::new();
+    held(&other, &[]);
+    let_go(&other);
+    assert_eq!(said(&other, &["retry", "failed"]), "#1 is tried again as #2\n");
+    assert_eq!(ended(&other), ["interrupted", "done"]);
+    other.end_fleets();
 }

@@ -205,7 +205,7 @@ impl TrustList {
 }
 
 /// Returns the file of a folder if it may be read, or a remark that says why it is not.
-pub(super) fn trusted(folder: &Path) -> Result<Option<ProjectFile>, String> {
+pub(crate) fn trusted(folder: &Path) -> Result<Option<ProjectFile>, String> {
     let name = || one_line(&folder.join(PROJECT_FILE).to_string_lossy());
     let file = match ProjectFile::read(folder) {
         Ok(Some(file)) => file,

@@ -19,6 +19,7 @@ fn report(kinds: Vec<KindReport>) -> Report {
         kinds,
         chosen: Some("claude".to_owned()),
         config: Some(("/home/config.toml".into(), false)),
+        project: Some(Ok("/repo/.fleet.toml".into())),
         state: Ok(StateReport { path: "/state".into(), fleets: 3, hosted: 1, bytes: 12_345_678 }),
         sockets: Ok("/run/loki-fleet".into()),
     }
@@ -57,6 +58,7 @@ fn each_program_is_one_aligned_line_with_what_is_missing() {
             "  without --agent: claude",
             "fleet",
             "– config   none (/home/config.toml)",
+            "✓ project  /repo/.fleet.toml, trusted",
             "✓ state    /state · 3 fleets · 1 with a host · 12 MB",
             "✓ sockets  /run/loki-fleet",
         ]
@@ -72,10 +74,12 @@ fn trouble_with_folders_is_told_with_its_reason() {
     let mut report = all();
     report.state = Err("nothing can be written to /state: Read-only file system".to_owned());
     report.sockets = Err("no socket can be made in /run: denied".to_owned());
+    report.project = Some(Err("/repo/.fleet.toml has changed".to_owned()));
     let lines = report.lines(Style::PLAIN);
-    assert_eq!(lines[9], "x state    nothing can be written to /state: Read-only file system");
+    assert_eq!(lines[9], "! project  /repo/.fleet.toml has changed");
+    assert_eq!(lines[10], "x state    nothing can be written to /state: Read-only file system");
     assert_eq!(report.exit_code(), NOT_DONE, "no fleet can be kept");
-    assert_eq!(lines[10], "x sockets  no socket can be made in /run: denied");
+    assert_eq!(lines[11], "x sockets  no socket can be made in /run: denied");
 }
 
 #[test]
