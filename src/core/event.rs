@@ -71,6 +71,9 @@ pub struct Tails {
     pub err_bytes: u64,
     /// Output that could not be read; why.
     pub unreadable: Option<String>,
+    /// File with what is known of an agent that ended badly without a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnostic: Option<String>,
 }
 
 /// What a running agent is told.

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
-use super::agent::StopReason;
+use super::agent::{AgentState, StopReason};
 use super::event::{ProcessEnd, Tails, TreeEnd};
 use super::fact::AgentResult;
+use super::fleet::Fleet;
+use super::id::AgentId;
 use super::outcome::{End, ExitReason, Outcome};
 use super::task::Task;
 
@@ -53,6 +55,27 @@ pub(super) fn judge(
         swept: tree.swept.clone(),
         escalated: tree.escalated,
         tails: Tails::default(),
+    }
+}
+
+impl Fleet {
+    /// Says whether an agent, whose output has been read, ends badly and has printed nothing: nobody can tell why from
+    /// that. One that its owner ended, or that never began, needs no explanation.
+    pub fn ends_without_a_word(&self, id: AgentId, tails: &Tails) -> bool {
+        let Some(agent) = self.agent(id) else { return false };
+        let AgentState::Reading { tree, reason } = &agent.state else { return false };
+        if tails.out_bytes > 0 || agent.work.result.is_some() {
+            return false;
+        }
+        let end = judge(reason.as_ref(), tree, None, tails, &agent.task);
+        match end.outcome {
+            Outcome::Failed
+            | Outcome::Timeout
+            | Outcome::Stalled
+            | Outcome::OverBudget
+            | Outcome::Lost => end.reason != Some(ExitReason::Spawn),
+            Outcome::Done | Outcome::Cancelled | Outcome::Interrupted | Outcome::Dropped => false,
+        }
     }
 }
 

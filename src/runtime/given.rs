@@ -50,7 +50,8 @@ impl GivenTo {
         Own { environment: own.environment.clone(), values: std::mem::take(&mut own.values) }
     }
 
-    fn environment_of(&self, id: AgentId) -> Option<Environment> {
+    /// Returns the environment that an agent was given instead of the host's.
+    pub(super) fn environment_of(&self, id: AgentId) -> Option<Environment> {
         self.agents.get(&id).and_then(|own| own.environment.clone())
     }
 }

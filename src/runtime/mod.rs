@@ -7,6 +7,7 @@ mod account;
 mod attend;
 mod clock;
 mod decide;
+mod diagnosis;
 mod dispatch;
 mod given;
 mod halt;

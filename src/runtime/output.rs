@@ -30,7 +30,10 @@ impl Host {
             }
             scan::News::Progress(id) => self.apply(Event::Progress(id)),
             scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
-            scan::News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
+            scan::News::Scanned(id, tails) => {
+                let tails = self.diagnosed(id, tails);
+                self.apply(Event::Scanned(id, tails));
+            }
         }
     }
 }
@@ -81,6 +84,6 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
 }
 
 /// Returns what an agent was started with; `None` if that cannot be read.
-fn spec(dir: &AgentDir) -> Option<Spec> {
+pub(super) fn spec(dir: &AgentDir) -> Option<Spec> {
     std::fs::read(dir.spec()).ok().and_then(|json| serde_json::from_slice(&json).ok())
 }

@@ -87,6 +87,11 @@ impl AgentDir {
         self.path.join("exit.json")
     }
 
+    /// Returns the path of what is known of an agent that ended badly without a word.
+    pub fn diagnostic(&self) -> PathBuf {
+        self.path.join("diagnostic.txt")
+    }
+
     /// Returns the path of the owner's decision to stop it, made past the host.
     pub fn stop(&self) -> PathBuf {
         self.path.join("stop")

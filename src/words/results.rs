@@ -198,6 +198,9 @@ fn task(
     if let Some(error) = error(row).filter(|_| !cause_told) {
         lines.push(style.text(&format!("  Error: {error}")));
     }
+    if let Some(path) = row.end.as_ref().and_then(|end| end.tails.diagnostic.as_ref()) {
+        lines.push(style.text(&format!("  Diagnostic: {}", one_line(path))));
+    }
     if let Some(unheard) = why::unheard(row).filter(|_| row.status.is_ended()) {
         lines.push(style.paint(Meaning::Warning, &style.text(&format!("  Told: {unheard}"))));
     }

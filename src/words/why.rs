@@ -202,6 +202,9 @@ pub fn sentence(
         if end.escalated {
             parts.push("had to be killed".to_owned());
         }
+        if let Some(path) = &end.tails.diagnostic {
+            parts.push(format!("it printed nothing: what is known is in {}", head(path)));
+        }
     }
     if row.unparsed {
         parts.push("its result could not be read in full".to_owned());
@@ -475,6 +478,19 @@ mod tests {
         assert_eq!(state(&done, NOW, None, false), "done");
         let over = end(row(1), Outcome::OverBudget, "went past\nits budget");
         assert_eq!(state(&over, NOW, None, true), "over budget: went past its budget");
+    }
+
+    #[test]
+    fn the_reason_of_one_that_ended_without_a_word_names_the_file_with_what_is_known() {
+        let mut silent = end(row(1), Outcome::Failed, "exit code 3");
+        let told = |row: &Row| sentence(row, &header(), NOW, None, &TimeZone::UTC);
+        assert_eq!(told(&silent), "failed after 12s: exit code 3");
+        silent.end.as_mut().unwrap().tails.diagnostic = Some("/f/diagnostic.txt".into());
+        assert!(
+            told(&silent).ends_with("it printed nothing: what is known is in /f/diagnostic.txt"),
+            "{}",
+            told(&silent)
+        );
     }
 
     /// C-32, where a person sees it.

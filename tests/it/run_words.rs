@@ -100,3 +100,41 @@ fn numbers_are_given_in_the_order_of_the_queue_and_a_command_of_its_own_comes_fi
         ran.column("out").iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     assert_eq!(outputs, ["own command for exit 1\n", "second\n", "third\n"]);
 }
+
+/// C-105: only of an agent that printed nothing and did not end well; its file tells names of variables and no values.
+#[test]
+fn an_agent_that_ends_without_a_word_leaves_what_is_known_of_it() {
+    let world = World::new();
+    let script = "for number in 1 2 3; do echo \"trouble $number\" >&2; done; exit 3";
+    let secret = "--env=DEPLOY_PLACE=moon-base-7";
+    let tasks = ["exit 4", script, "echo said; exit 5", "true"];
+    let args = [&["run", "--json", secret, "--agent", "sh"][..], &tasks[..]].concat();
+    let ran = world.fleet(&args).expect_code(1);
+    assert_eq!(ran.column("status"), ["failed", "failed", "failed", "done"], "{ran:#?}");
+    assert_eq!(ran.column("error"), ["exit code 4", "trouble 3", "said", ""], "{ran:#?}");
+    let path = |id| world.agent_folder(id).join("diagnostic.txt");
+    let text = |id| std::fs::read_to_string(path(id)).unwrap();
+    let work = world.work().canonicalize().unwrap();
+    for (id, sizes) in [(1, "err         0 bytes"), (2, "err         30 bytes")] {
+        let text = text(id);
+        for part in ["command     sh", "out         0 bytes", sizes, work.to_str().unwrap()] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+        let variables = text.lines().find(|line| line.starts_with("variables")).unwrap();
+        for name in ["DEPLOY_PLACE", "FLEET_DEPTH", "PATH"] {
+            assert!(variables.split(' ').any(|word| word == name), "no {name} in {variables}");
+        }
+        assert!(!text.contains("moon-base-7"), "a value is told: {text}");
+    }
+    assert!(text(1).contains("last lines  none\n"), "{}", text(1));
+    assert!(
+        text(2).ends_with(" trouble 1\n            trouble 2\n            trouble 3\n"),
+        "{}",
+        text(2)
+    );
+    assert!(!path(3).exists() && !path(4).exists());
+    let shown = world.fleet(&["results"]).expect_code(0).stdout;
+    for id in [1, 2] {
+        assert!(shown.contains(&format!("Diagnostic: {}\n", path(id).display())), "{shown}");
+    }
+}

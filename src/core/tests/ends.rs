@@ -115,6 +115,34 @@ fn an_error_wins_over_an_answer_and_a_blank_error_is_none() {
     assert_eq!(verdict(Some(error(" \n")), 0, tails("", "")), done());
 }
 
+#[test]
+fn only_an_agent_that_ends_badly_without_a_word_needs_a_diagnosis() {
+    let needs =
+        |task: Task, facts_of: Option<AgentResult>, end: TreeEnd, seen: &Tails, stops: bool| {
+            let (mut story, _) =
+                play(options(1, None), vec![submit(1, vec![task]), Event::Started(A1)]);
+            story.does(facts(A1, facts_of.into_iter().map(Fact::Result).collect()));
+            if stops {
+                story.does(stop(A1));
+            }
+            story.does(Event::TreeGone(A1, end));
+            story.fleet.ends_without_a_word(A1, seen)
+        };
+    let code = |code| tree(ProcessEnd::Code(code));
+    let (silent, printed) = (Tails::default(), Tails { out_bytes: 1, ..Tails::default() });
+    assert!(needs(free("t"), None, code(3), &silent, false));
+    assert!(needs(free("t"), None, tree(ProcessEnd::Lost), &silent, false));
+    assert!(!needs(free("t"), None, code(3), &printed, false));
+    assert!(!needs(free("t"), None, code(0), &silent, false));
+    assert!(!needs(free("t"), None, code(143), &silent, true), "its owner knows why");
+    assert!(!needs(free("t"), Some(says(Some(false), "no")), code(1), &silent, false));
+    let refused = tree(ProcessEnd::NotStarted("no such program".to_owned()));
+    assert!(!needs(free("t"), None, refused, &silent, false));
+    let mut question = paid("question");
+    question.traits.must_answer = true;
+    assert!(needs(question, None, code(0), &silent, false), "it had to answer");
+}
+
 /// C-32, in the row: what could not be read counts as nothing, and is flagged.
 #[test]
 fn a_result_that_could_not_be_read_counts_nothing_and_is_flagged() {

@@ -47,7 +47,7 @@ pub(in crate::tail) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> i
 }
 
 /// Returns the last bytes before `size`, at most `most` of them.
-pub(super) fn read_end(path: &Path, size: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_end(path: &Path, size: u64, most: u64) -> io::Result<Vec<u8>> {
     let length = size.min(most);
     let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
     if !bytes.is_empty() {

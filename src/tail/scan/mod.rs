@@ -11,6 +11,7 @@ mod session;
 mod sizes;
 mod worker;
 
+pub(crate) use files::read_end;
 pub use scanner::{Look, Scanner};
 pub use worker::{Follow, News, ScanWorker};
 

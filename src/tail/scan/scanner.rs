@@ -193,6 +193,7 @@ impl Scanner {
             out_bytes: self.out_size,
             err_bytes: self.err_size,
             unreadable: self.unreadable.clone(),
+            diagnostic: None,
         }
     }
 

@@ -284,6 +284,9 @@ fn write_files(writer: &mut Writer, row: &Row, facts: &Facts, files: &AgentDir) 
     if let Some(why) = row.end.as_ref().and_then(|end| end.tails.unreadable.as_ref()) {
         writer.field("unreadable", &why::head(why), Tone::Bad);
     }
+    if let Some(path) = row.end.as_ref().and_then(|end| end.tails.diagnostic.as_ref()) {
+        writer.field("diagnostic", &why::head(path), Tone::Plain);
+    }
 }
 
 /// Returns a text, or its beginning with the place of the whole.
