@@ -50,6 +50,8 @@ mod run_recorded;
 #[cfg(test)]
 mod run_recovery;
 #[cfg(test)]
+mod run_sessions;
+#[cfg(test)]
 mod run_surroundings;
 #[cfg(test)]
 mod run_transcript;
