@@ -74,6 +74,10 @@ pub struct Tails {
     /// File with what is known of an agent that ended badly without a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnostic: Option<String>,
+    /// Files that the agent has told of as changed and that were not there, or not newer than its start, when it had
+    /// ended; `None` if nobody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<Vec<String>>,
 }
 
 /// What a running agent is told.

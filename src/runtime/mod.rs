@@ -9,6 +9,7 @@ mod clock;
 mod decide;
 mod diagnosis;
 mod dispatch;
+mod evidence;
 mod given;
 mod halt;
 mod handle;

@@ -7,6 +7,10 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::core::{AgentId, FilesFrom, Row, Snapshot};
+use crate::words::plain_text::one_line;
+
+/// Files that are named of those that were not seen.
+const UNSEEN: usize = 10;
 
 /// A file that at least one agent says it changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,6 +89,33 @@ pub fn source(row: &Row) -> Option<&'static str> {
         FilesFrom::GitShared => {
             Some("by git: changed in its folder while it and other agents ran there")
         }
+    }
+}
+
+/// What was seen on disk of the files that an agent says it has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evidence {
+    /// All that were looked at are there and newer than the agent.
+    Seen,
+    /// These are not; cleaned.
+    Unseen(String),
+}
+
+impl Evidence {
+    /// Returns what was seen of an agent's changed files; `None` if nobody has looked, or if the list was made by looking.
+    pub fn of(row: &Row) -> Option<Self> {
+        let has_told = row.files_from == FilesFrom::Told && !row.files_changed.is_empty();
+        let unseen = row.end.as_ref().filter(|_| has_told)?.tails.unseen.as_ref()?;
+        if unseen.is_empty() {
+            return Some(Self::Seen);
+        }
+        let mut names: Vec<String> =
+            unseen.iter().take(UNSEEN).map(|name| one_line(name)).collect();
+        let more = unseen.len() - names.len();
+        if more > 0 {
+            names.push(format!("+{more} more"));
+        }
+        Some(Self::Unseen(format!("not there, or older than the agent: {}", names.join(" "))))
     }
 }
 

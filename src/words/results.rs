@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::core::{AgentId, BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
-use crate::words::changed_files::source;
+use crate::words::changed_files::{Evidence, source};
 use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, thousands};
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
@@ -206,8 +206,14 @@ fn task(
     }
     if !row.files_changed.is_empty() {
         let files: Vec<String> = row.files_changed.iter().map(|file| one_line(file)).collect();
-        let source = source(row).map(|source| format!(" ({source})")).unwrap_or_default();
-        lines.push(style.text(&format!("  Files: {}{source}", files.join(" "))));
+        let evidence = Evidence::of(row);
+        let seen = (evidence == Some(Evidence::Seen)).then_some("seen on disk");
+        let note = source(row).or(seen).map(|note| format!(" ({note})")).unwrap_or_default();
+        lines.push(style.text(&format!("  Files: {}{note}", files.join(" "))));
+        if let Some(Evidence::Unseen(which)) = evidence {
+            let text = style.text(&format!("  {} {which}", style.warning()));
+            lines.push(style.paint(Meaning::Warning, &text));
+        }
     }
     if row.started.is_some() {
         lines.push(style.text(&format!("  Log: {}", one_line(&files.log().to_string_lossy()))));
@@ -357,6 +363,26 @@ mod tests {
         assert_eq!(lines[2], "Origin: nightly");
         assert!(!lines.iter().any(|line| line.contains("set 2") || line == "  one"), "{lines:?}");
         assert_eq!(compact(&now, &around, WIDE).len(), 1);
+    }
+
+    /// C-119: what an agent says of itself stands beside what its own checks and the disk say.
+    #[test]
+    fn an_answer_stands_beside_its_checks_and_the_files_that_were_seen() {
+        let mut row = answered(1, "all done");
+        row.files_changed = vec!["a.py".into(), "b\u{1b}[2J.py".into()];
+        row.validated = Some(false);
+        let mut with = |unseen: Option<Vec<String>>| {
+            row.end.as_mut().unwrap().tails.unseen = unseen;
+            shown(&snapshot(1, vec![row.clone()])).join("\n")
+        };
+        let unknown = with(None);
+        assert!(unknown.contains("(done, 12s, tests failed)\n  all done\n"), "{unknown}");
+        assert!(unknown.contains("  Files: a.py b.py\n"), "nobody has looked: {unknown}");
+        let seen = with(Some(Vec::new()));
+        assert!(seen.contains("  Files: a.py b.py (seen on disk)\n"), "{seen}");
+        let unseen = with(Some(vec!["b\u{1b}[2J.py".into()]));
+        let told = "  Files: a.py b.py\n  ⚠ not there, or older than the agent: b.py\n";
+        assert!(unseen.contains(told), "{unseen}");
     }
 
     /// C-116.

@@ -138,3 +138,21 @@ fn an_agent_that_ends_without_a_word_leaves_what_is_known_of_it() {
         assert!(shown.contains(&format!("Diagnostic: {}\n", path(id).display())), "{shown}");
     }
 }
+
+/// C-119, end to end: one file was written, the other one never was.
+#[test]
+fn files_that_an_agent_says_it_changed_are_looked_for_on_disk() {
+    let world = World::new();
+    let transcript = |files: &str| {
+        let object = format!(
+            "{{\"completed\": true, \"answer\": \"did it\", \"files_changed\": [{files}]}}"
+        );
+        format!("echo new > a.py\n{}", prints(&object, 0))
+    };
+    let tasks = [transcript("\"a.py\", \"b.py\""), transcript("\"a.py\"")];
+    run(&world, &tasks, 0);
+    let shown = world.fleet(&["results"]).expect_code(0).stdout;
+    assert!(shown.contains("  Files: a.py b.py\n"), "{shown}");
+    assert!(shown.contains(" not there, or older than the agent: b.py\n"), "{shown}");
+    assert!(shown.contains("  Files: a.py (seen on disk)\n"), "{shown}");
+}

@@ -194,6 +194,7 @@ impl Scanner {
             err_bytes: self.err_size,
             unreadable: self.unreadable.clone(),
             diagnostic: None,
+            unseen: None,
         }
     }
 

@@ -228,6 +228,7 @@ fn only_the_end_of_a_program_that_does_not_stream_is_read() {
             err_bytes: 8,
             unreadable: None,
             diagnostic: None,
+            unseen: None,
         }
     );
 }

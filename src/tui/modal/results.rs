@@ -15,7 +15,7 @@ use crate::tui::message::Request;
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::{Connection, World};
-use crate::words::changed_files::{changed_files, source};
+use crate::words::changed_files::{Evidence, changed_files, source};
 use crate::words::plain_text::{count, headline, thousands};
 use crate::words::results::{common_cause, error, rows_of, status_word};
 use crate::words::status_line::money;
@@ -244,8 +244,13 @@ fn write_agent(writer: &mut Writer, row: &Row, cause_told: bool, world: &World) 
     }
     if !row.files_changed.is_empty() {
         let names: Vec<String> = row.files_changed.iter().map(|name| why::head(name)).collect();
-        let source = source(row).map(|source| format!(" ({source})")).unwrap_or_default();
-        writer.indented(&format!("changed {}{source}", names.join(" ")), Tone::Plain, 2);
+        let evidence = Evidence::of(row);
+        let seen = (evidence == Some(Evidence::Seen)).then_some("seen on disk");
+        let note = source(row).or(seen).map(|note| format!(" ({note})")).unwrap_or_default();
+        writer.indented(&format!("changed {}{note}", names.join(" ")), Tone::Plain, 2);
+        if let Some(Evidence::Unseen(which)) = evidence {
+            writer.indented(&format!("{} {which}", words.warning()), Tone::Warning, 2);
+        }
     }
 }
 

@@ -969,7 +969,9 @@ fn details_say_what_is_odd_about_an_agent() {
     task.engine = Some("auto".into());
     odd.task = Arc::new(task);
     odd.unparsed = true;
-    odd.end.as_mut().unwrap().tails.out_bytes = 1_200_000_000;
+    let tails = &mut odd.end.as_mut().unwrap().tails;
+    tails.out_bytes = 1_200_000_000;
+    tails.unseen = Some(vec!["tests/parser.rs".into()]);
     let mut model = model(snapshot(1, vec![odd]), 140, 70);
     model.modal = Modal::details(AgentId(7), &model.world);
     model.update(NOW, Message::Wake);
@@ -979,6 +981,7 @@ fn details_say_what_is_odd_about_an_agent() {
         "failed, unparsed: exit code 3",
         "its result is not as it should be",
         "(1.2 GB, large)",
+        "not there, or older than the agent: tests/parser.rs",
     ] {
         assert!(shown.contains(text), "{text:?} in {shown}");
     }

@@ -11,7 +11,7 @@ use crate::supervise::AgentDir;
 use crate::tui::message::Facts;
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
-use crate::words::changed_files::also_changed;
+use crate::words::changed_files::{Evidence, also_changed};
 use crate::words::plain_text::{count, thousands};
 use crate::words::report_line::exact;
 use crate::words::{time_text, why};
@@ -256,6 +256,11 @@ fn write_outcome(writer: &mut Writer, row: &Row, files: &AgentDir, world: &World
             (format!("{}  {mark} also by {}", why::head(file), others.join(" ")), Tone::Warning)
         };
         writer.field(name, &text, tone);
+    }
+    match Evidence::of(row) {
+        Some(Evidence::Seen) => writer.field("evidence", "seen on disk", Tone::Good),
+        Some(Evidence::Unseen(which)) => writer.field("evidence", &which, Tone::Warning),
+        None => {}
     }
 }
 
