@@ -121,7 +121,8 @@ echo '{{"fleet":"cost","total_usd":0.75}}'; until [ -e go ]; do sleep 0.05; done
     screen.send("\x1b");
     screen.wait_for("i new task");
     screen.send("z");
-    screen.wait_for("agents alone");
+    // There is room for the last column once the table is alone.
+    screen.wait_for("changed");
     let row = |id: &str, parts: [&str; 3]| {
         wait_until(&format!("{id} shows {parts:?} while it runs"), GENEROUS, || {
             let screen = screen.screen();
@@ -167,11 +168,14 @@ fn stopping_everything_asks_first_and_comes_back_at_once_whatever_is_wedged() {
     screen.wait_for("stopping 2 agents");
     // The screen is there for other things although both go on.
     screen.send("\x1b");
-    screen.wait_for("new task");
-    screen.wait_for("stopping: asked");
+    wait_until("the box is gone and the agents go on", GENEROUS, || {
+        let screen = screen.screen();
+        let is_gone = !screen.contains("kill at once") && screen.contains("stopping: asked");
+        if is_gone { Ok(()) } else { Err(format!("\n{screen}")) }
+    });
     screen.send("\x03");
-    screen.wait_for("kill at once");
-    screen.send("k");
+    screen.wait_for("stop all and quit");
+    screen.send("s");
     assert_eq!(screen.end(), 0, "{}", screen.screen());
     for id in [1, 2] {
         let agent = agent(&world, id);
