@@ -2,16 +2,16 @@
 //!
 //! What may go here: its arguments and its events. What may not: what readers of event streams share.
 
+mod ending;
 mod session;
 
 use serde_json::value::RawValue;
 
 use crate::core::{ExitReason, Fact, KindTraits, Retry, Task, Usage};
 
-use super::causes::{self, Named};
+use super::causes::Named;
 use super::event_stream::{
-    Told, cause_of, error_line, inner, push_text, reason_of, session as session_told, summary,
-    unwrap_error,
+    Told, cause_of, inner, push_text, reason_of, session as session_told, summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -19,6 +19,7 @@ use super::{
     Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
     SessionHome, command,
 };
+use ending::{by_code, last_words};
 use session::Session;
 
 /// What its sentences name.
@@ -354,28 +355,6 @@ fn usage(raw: &RawValue) -> Option<Usage> {
 
 fn file_of(input: Option<&RawValue>) -> Option<String> {
     Fields::parse(input?.get().as_bytes(), &["file_path"])?.text("file_path")
-}
-
-/// Returns why it ended with an exit code where its output does not say so. For an error of its service that is the
-/// status, of which a code keeps only the lower eight bits.
-fn by_code(code: i32) -> Option<ExitReason> {
-    match code {
-        41 => Some(ExitReason::Auth),
-        53 => Some(ExitReason::MaxSteps),
-        55 => Some(ExitReason::Permission),
-        144..=255 => causes::by_status(u64::try_from(code).ok()? + 256),
-        _ => None,
-    }
-}
-
-/// Returns the line of its standard error that says what is wrong, without the warnings that always are there.
-fn last_words(err: &[u8]) -> String {
-    const NOISE: [&[u8]; 5] =
-        [b"Warning:", b"YOLO mode", b"Approval mode", b"Ripgrep is not", b"[STARTUP]"];
-    let lines = err.split(|byte| *byte == b'\n');
-    let told = lines.filter(|line| !NOISE.iter().any(|noise| line.starts_with(noise)));
-    let told: Vec<&[u8]> = told.collect();
-    error_line(&told.join(&b'\n'))
 }
 
 /// Reads a try that has failed: `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`, with no status

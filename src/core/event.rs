@@ -149,6 +149,24 @@ pub enum Event {
     Tick,
 }
 
+impl Event {
+    /// Makes the two events of an agent whose shim could not be started.
+    pub fn not_started(id: AgentId, why: String, at: Moment) -> [Self; 2] {
+        let tree = TreeEnd {
+            end: ProcessEnd::NotStarted(why),
+            timed_out: false,
+            signalled: false,
+            orphaned: false,
+            owner_stop: false,
+            at,
+            run_time: None,
+            swept: Vec::new(),
+            escalated: false,
+        };
+        [Self::TreeGone(id, tree), Self::Scanned(id, Tails::default())]
+    }
+}
+
 /// How hard a tree is told to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

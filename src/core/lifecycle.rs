@@ -1,7 +1,7 @@
 //! From queued to ended: what each event does to an agent.
 
 use super::agent::{AgentState, StopReason};
-use super::event::{Effect, Event, Notice, ProcessEnd, Tails, TreeEnd, Urgency};
+use super::event::{Effect, Notice, Tails, TreeEnd, Urgency};
 use super::fact::{Fact, StepState};
 use super::fleet::{Agent, Fleet};
 use super::id::{AgentId, BatchId};
@@ -293,24 +293,6 @@ impl Fleet {
         };
         self.record(Record::Ended(id, Box::new(end), work), effects);
         effects.push(Effect::Forget(id));
-    }
-}
-
-impl Event {
-    /// Makes the two events of an agent whose shim could not be started.
-    pub fn not_started(id: AgentId, why: String, at: Moment) -> [Self; 2] {
-        let tree = TreeEnd {
-            end: ProcessEnd::NotStarted(why),
-            timed_out: false,
-            signalled: false,
-            orphaned: false,
-            owner_stop: false,
-            at,
-            run_time: None,
-            swept: Vec::new(),
-            escalated: false,
-        };
-        [Self::TreeGone(id, tree), Self::Scanned(id, Tails::default())]
     }
 }
 

@@ -15,6 +15,7 @@ mod fact;
 mod fleet;
 mod fold;
 mod gates;
+mod header;
 mod id;
 mod judge;
 mod ledger;
@@ -28,6 +29,7 @@ mod record;
 mod rollup;
 mod snapshot;
 mod steer;
+mod takeover;
 mod task;
 mod timers;
 

@@ -320,43 +320,6 @@ pub struct Header {
     pub all_done: bool,
 }
 
-impl Header {
-    /// Returns the time from the first start to now, or to the last end while nothing runs; `None` before the first
-    /// start. Every door shows this one, so that it stands still on all of them while a queue is held.
-    pub fn elapsed(&self, now: Moment) -> Option<Duration> {
-        let start = self.first_start?;
-        let end = if self.kpis.running > 0 { now } else { self.last_end.unwrap_or(start) };
-        Some(end.since(start))
-    }
-
-    /// Returns the numbers of a fleet without agents.
-    pub fn empty(fleet: FleetId) -> Self {
-        Self {
-            fleet,
-            name: None,
-            kpis: Kpis::default(),
-            outcomes: Vec::new(),
-            spent: NanoUsd::ZERO,
-            cost_unknown: 0,
-            reserved: NanoUsd::ZERO,
-            cap: None,
-            without_budget: 0,
-            max_parallel: None,
-            mesh: None,
-            hold: None,
-            kinds_held: Vec::new(),
-            closed: false,
-            interrupted: None,
-            past_deadline: false,
-            left_by_cap: false,
-            first_start: None,
-            last_end: None,
-            idle: true,
-            all_done: true,
-        }
-    }
-}
-
 impl Snapshot {
     /// Returns the snapshot of a fleet without agents: what a door has before it has seen the fleet.
     pub fn empty(fleet: FleetId, at: Moment) -> Self {
