@@ -18,12 +18,15 @@ mod rebuild;
 mod serve;
 mod server;
 mod socket;
+mod understood;
 
 pub use address::{socket_folder, try_socket};
 pub use client::{ConnectError, Connected, connect, connect_in_passing};
 pub use listener::{ListenError, Listener};
 pub use protocol::Welcome;
 pub use serve::{Stay, serve};
+#[doc(hidden)]
+pub use understood::understand;
 
 #[cfg(test)]
 mod tests;

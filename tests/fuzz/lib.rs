@@ -1,0 +1,6 @@
+//! What all fuzz targets share.
+
+#[path = "checks.rs"]
+mod checks;
+
+pub use checks::*;
