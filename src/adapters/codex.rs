@@ -10,7 +10,9 @@ use serde_json::value::RawValue;
 use crate::core::{ExitReason, Fact, KindTraits, Retry, SessionTotal, Task, Usage};
 
 use super::causes::Named;
-use super::event_stream::{Told, brief, inner, push_text, session as session_told, summary};
+use super::event_stream::{
+    Told, brief, inner, model as model_told, push_text, session as session_told, summary,
+};
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
 use super::text::{LINE_CHARS, one_line};
@@ -190,7 +192,7 @@ impl Reader {
                 let thread = fields.text("thread_id");
                 self.session.clone_from(&thread);
                 facts.extend(session_told(thread));
-                facts.extend(self.model.clone().map(Fact::Model));
+                facts.extend(self.model.as_deref().and_then(model_told));
             }
             "item.started" => self.item(&fields.raw("item")?, false, facts)?,
             "item.completed" => self.item(&fields.raw("item")?, true, facts)?,

@@ -13,8 +13,8 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, brief, inner, push_text, reason_of, session as session_told, summary, text_of,
-    unwrap_error,
+    Told, brief, inner, model as model_told, push_text, reason_of, session as session_told,
+    summary, text_of, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -229,9 +229,10 @@ impl Reader {
     }
 
     fn model(&mut self, model: Option<String>, facts: &mut Vec<Fact>) {
-        if model.is_some() && self.model != model {
-            self.model.clone_from(&model);
-            facts.extend(model.map(Fact::Model));
+        let is_new = model.is_some() && self.model != model;
+        if is_new {
+            self.model = model;
+            facts.extend(self.model.as_deref().and_then(model_told));
         }
     }
 

@@ -17,7 +17,7 @@ use super::json::Fields;
 use super::text::{LINE_CHARS, NAME_CHARS, cut, one_line};
 use super::{Ended, ReaderStart};
 
-pub(super) use super::shown::{push_text, session, summary, text_of};
+pub(super) use super::shown::{model, push_text, session, summary, text_of};
 pub(super) use errors::{brief, cause_of, error_line, reason_of, unwrap_error};
 
 /// Most of the answer and of the list of files that goes into the notes for a recovery, in bytes each: they are written

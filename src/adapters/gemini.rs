@@ -11,7 +11,8 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, cause_of, inner, push_text, reason_of, session as session_told, summary, unwrap_error,
+    Told, cause_of, inner, model as model_told, push_text, reason_of, session as session_told,
+    summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -211,7 +212,7 @@ impl Reader {
                 let session = fields.text("session_id");
                 self.session.clone_from(&session);
                 facts.extend(session_told(session));
-                facts.extend(fields.text("model").map(Fact::Model));
+                facts.extend(fields.text("model").and_then(|name| model_told(&name)));
             }
             "message" => self.message(&mut fields, facts)?,
             "tool_use" => {

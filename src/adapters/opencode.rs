@@ -6,7 +6,8 @@ use crate::core::{ExitReason, Fact, KindTraits, NanoUsd, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, cause_of, inner, push_text, reason_of, session, summary, unwrap_error,
+    Told, cause_of, inner, model as model_told, push_text, reason_of, session, summary,
+    unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::Fields;
@@ -179,7 +180,7 @@ impl Reader {
         let id = fields.text("sessionID");
         if !std::mem::replace(&mut self.has_model, true) {
             facts.extend(session(id));
-            facts.extend(self.start.option(&MODEL).map(|model| Fact::Model(model.to_owned())));
+            facts.extend(self.start.option(&MODEL).and_then(model_told));
         }
         match kind.as_str() {
             "text" => {

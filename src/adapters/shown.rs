@@ -47,6 +47,11 @@ pub(super) fn session(id: Option<String>) -> Option<Fact> {
     id.map(|id| one_line(&id, NAME_CHARS)).filter(|id| !id.is_empty()).map(Fact::Session)
 }
 
+/// Returns the model that answers, if the name is one.
+pub(super) fn model(name: &str) -> Option<Fact> {
+    Some(one_line(name, NAME_CHARS)).filter(|name| !name.is_empty()).map(Fact::Model)
+}
+
 /// Returns what a call does, on one line: the field of its input that a person would look at, else the input as it is.
 pub(super) fn summary(input: Option<&RawValue>) -> String {
     let Some(input) = input else { return String::new() };

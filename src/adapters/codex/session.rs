@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use crate::adapters::event_stream::inner;
+use crate::adapters::event_stream::{inner, model as model_told};
 use crate::adapters::json::Fields;
 use crate::adapters::session_files::{Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
@@ -74,7 +74,7 @@ impl Session {
     pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
         if self.told_model != self.model {
             self.told_model.clone_from(&self.model);
-            facts.extend(self.model.clone().map(Fact::Model));
+            facts.extend(self.model.as_deref().and_then(model_told));
         }
         self.spent.tell(facts);
     }

@@ -278,3 +278,29 @@ fn a_long_text_is_cut_for_the_transcript() {
     assert_eq!(shown.len(), 1);
     assert!(shown[0].len() <= TEXT_BYTES + 3 && shown[0].ends_with('…'));
 }
+
+#[test]
+fn the_name_of_a_model_is_one_short_line() {
+    let long = "m".repeat(5_000);
+    let names = [("a\u{1b}[2J\u{8}b\nc", "ab c"), (" \u{7}", ""), (long.as_str(), "")];
+    for (name, shown) in names {
+        let told = model(name);
+        let expected = Some(Fact::Model(shown.to_owned())).filter(|_| !shown.is_empty());
+        if name.len() > 1_000 {
+            let Some(Fact::Model(cut)) = told else { panic!("{told:?}") };
+            assert_eq!((cut.chars().count(), cut.ends_with('…')), (201, true));
+        } else {
+            assert_eq!(told, expected);
+        }
+    }
+    let name = serde_json::Value::from("a\u{1b}[2Jb");
+    let lines = [
+        ("gemini", format!(r#"{{"type":"init","session_id":"s","model":{name}}}"#)),
+        ("copilot", format!(r#"{{"type":"model.call_start","data":{{"model":{name}}}}}"#)),
+    ];
+    for (kind, line) in lines {
+        let mut facts = Vec::new();
+        reader(kind).line(line.as_bytes(), &mut facts);
+        assert!(facts.contains(&Fact::Model("ab".to_owned())), "{facts:?}");
+    }
+}
