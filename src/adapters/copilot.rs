@@ -56,7 +56,7 @@ impl Adapter for Copilot {
         }
         invocation::check_agent(
             task,
-            "choose the model with --model, and set limits with --timeout, or with --max-ai-credits after --",
+            "choose the model with --model, and set limits with --budget or --timeout, or with --max-ai-credits after --",
             &["--output-format", "-i", "--interactive", "--acp"],
         )?;
         invocation::refuse_shell_that_writes(task)?;

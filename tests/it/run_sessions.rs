@@ -10,7 +10,8 @@ use rustix::process::Signal;
 
 use crate::harness::{GENEROUS, Live, World, wait_until};
 
-/// Names its thread and records a response, a second one when `go` is there, and ends well when `end` is.
+/// Names its thread and records a response, a second one when `go` is there, and ends well when `end` is. While `chat` is
+/// there it goes on to print.
 const CODEX: &str = r#"#!/bin/sh
 thread=01a229a5-a1a4-7f60-aabc-f02dd092d9bf
 folder=${CODEX_HOME:-$HOME/.codex}/sessions/2026/11/29
@@ -22,7 +23,10 @@ mkdir -p "$folder"
 echo "{\"type\":\"thread.started\",\"thread_id\":\"$thread\"}"
 record 2001-01-01T00:00:00Z old 7
 record 2999-01-01T00:00:00Z one 100000
-until [ -e go ]; do sleep 0.05; done
+until [ -e go ]; do
+    [ -e chat ] && echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"Hm."}}'
+    sleep 0.05
+done
 record 2999-01-01T00:00:00Z two 50000
 until [ -e end ]; do sleep 0.05; done
 echo '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"Well."}}'
@@ -118,12 +122,18 @@ fn an_agent_past_its_budget_by_its_record_is_stopped_although_it_prints_nothing(
     world.assert_nothing_runs();
 }
 
-/// The next host, which has another home folder, finds the record where the agent keeps it.
+/// The next host, which has another home folder, finds the record where the agent keeps it, although it does not read again
+/// what the agent has printed first: a checkpoint is behind that.
 #[test]
 fn another_host_counts_the_record_from_its_start_and_each_response_once() {
     let world = world();
     let live = start(&world, &[]);
     wait_tokens(&world, 100_000);
+    put(&world, "chat");
+    wait_until("a checkpoint is written", GENEROUS, || {
+        let files = world.state_files_with("\"checkpoint\"");
+        if files.is_empty() { Err(format!("{files:?}")) } else { Ok(()) }
+    });
     kill(live);
     put(&world, "go");
     let mut command = world.fleet_command(&["resume", "--json", &world.only_fleet()]);

@@ -246,17 +246,19 @@ fn the_record_alone_is_enough_and_may_be_read_twice() {
     }
 }
 
-/// Cut at each byte, the record tells less or the same, and never anything else.
+/// Cut at each byte of a line with numbers, the record tells less or the same, and never anything else.
 #[test]
 fn a_part_of_the_record_tells_no_more_than_the_whole() {
     for run in RUNS {
-        let whole = run.tokens;
+        let (whole, begun) = (run.tokens, run.ledger());
         let mut seen = std::collections::BTreeSet::new();
         for file in run.record() {
-            let ends = [b"\n".as_slice(), b"", b"}\n"];
+            let ends = [b"".as_slice(), b"}"];
             for (place, last) in file.iter().enumerate() {
-                let is_told = last.windows(6).any(|part| part.eq_ignore_ascii_case(b"tokens"))
-                    || last.windows(5).any(|part| part == b"usage");
+                let text = String::from_utf8_lossy(last);
+                let is_told = ["token_usage_record", "usage_record\"", "\"tokens\""]
+                    .iter()
+                    .any(|mark| text.contains(mark));
                 let step = if is_told { 1 } else { 97 };
                 let mut reader = run.reader(PathBuf::new());
                 let mut before = Vec::new();
@@ -271,7 +273,7 @@ fn a_part_of_the_record_tells_no_more_than_the_whole() {
                 }
                 let mut facts = before;
                 reader.session_read(&mut facts);
-                let mut ledger = run.ledger();
+                let mut ledger = begun.clone();
                 take(&mut ledger, &facts);
                 let Tokens { input, cache_read, cache_write, output } = ledger.tokens();
                 let told = [input, cache_read, cache_write, output];
