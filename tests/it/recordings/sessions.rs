@@ -246,7 +246,7 @@ fn the_record_alone_is_enough_and_may_be_read_twice() {
     }
 }
 
-/// Cut at each byte of a line with numbers, the record tells less or the same, and never anything else.
+/// Cut anywhere, most closely in lines with numbers, the record tells less or the same, and never anything else.
 #[test]
 fn a_part_of_the_record_tells_no_more_than_the_whole() {
     for run in RUNS {
@@ -259,7 +259,7 @@ fn a_part_of_the_record_tells_no_more_than_the_whole() {
                 let is_told = ["token_usage_record", "usage_record\"", "\"tokens\""]
                     .iter()
                     .any(|mark| text.contains(mark));
-                let step = if is_told { 1 } else { 97 };
+                let step = if is_told { 1 + last.len() / 500 } else { 97 };
                 let mut reader = run.reader(PathBuf::new());
                 let mut before = Vec::new();
                 for line in &file[..place] {
