@@ -13,10 +13,14 @@ use super::selectors::{self, Selector};
 use crate::core::{AgentId, BatchId, Command, Outcome, Reply, Row, Snapshot, Status};
 use crate::journal::{FleetDir, Purpose, StateDir, to_type};
 use crate::runtime::{Inspection, depth};
+use crate::supervise::{self, AgentDir, Life};
 use crate::words::plain_text::{count, one_line};
 
 /// Agents that are named one by one in an answer; of more only the number is told.
 const NAMED: usize = 12;
+/// How often a host is looked at that has not heard of an end yet, and how long between two times: two seconds in all.
+const LOOKS: u32 = 40;
+const PAUSE: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// What becomes of a queue at the cap, if its owner said so.
 const DROPPED: Status = Status::Ended(Outcome::Dropped);
 
@@ -43,6 +47,7 @@ pub(super) fn retry(
         let command = Command::Retry(batch.clone(), meant.ids.clone());
         Ok((!meant.ids.is_empty()).then_some(command))
     };
+    wait_for_ends(&state, &dir, &selectors, reach)?;
     let mut answered = reach(&state, &dir, Start::Never, &mut choose)?;
     if answered.is_none() {
         let before = seen(&dir)?;
@@ -72,6 +77,35 @@ pub(super) fn retry(
         print(&said(&meant, &new, &answered.after), false)?;
     }
     Ok(DONE)
+}
+
+/// Waits a moment for a host that has not heard yet of ends that files tell already: `fleet wait` can be over by them, and
+/// what it waited for must not be missing from what has failed. An agent that was named is looked at as it is.
+fn wait_for_ends(
+    state: &StateDir,
+    dir: &FleetDir,
+    selectors: &[Selector],
+    reach: Reach,
+) -> Result<(), Failure> {
+    if selectors.iter().all(|selector| matches!(selector, Selector::Agents(_))) {
+        return Ok(());
+    }
+    for _ in 0..LOOKS {
+        let mut is_behind = false;
+        reach(state, dir, Start::Never, &mut |before| {
+            is_behind = before.rows.iter().any(|row| {
+                let agent = AgentDir::new(dir.agent(row.id));
+                row.status.is_live() && matches!(supervise::life(&agent), Ok(Life::Ended(_)))
+            });
+            Ok(None)
+        })?;
+        if !is_behind {
+            break;
+        }
+        // Nothing is polled, so this ends by its time-out only.
+        let _ = rustix::event::poll(&mut [], Some(&PAUSE));
+    }
+    Ok(())
 }
 
 /// Asks a host that is started for it.
