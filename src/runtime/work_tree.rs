@@ -93,8 +93,9 @@ impl Host {
             self.apply(Event::TreeGone(id, tree));
             return;
         };
-        self.apply(Event::TreeGone(id, tree));
+        // Before the next one has its slot.
         let others = self.others(id);
+        self.apply(Event::TreeGone(id, tree));
         let (turns, sender) = (Arc::clone(&self.trees.turns), self.sender.clone());
         tokio::spawn(async move {
             let given_up = Arc::clone(&is_given_up);
@@ -125,7 +126,8 @@ impl Host {
     }
 
     /// Returns the folders of all agents of this fleet that ran while this one did and may have changed files.
-    fn others(&self, id: AgentId) -> Vec<PathBuf> {
+    fn others(&mut self, id: AgentId) -> Vec<PathBuf> {
+        self.show(true);
         let Some(began) = self.fleet.dispatched_at(id) else { return Vec::new() };
         let mesh = self.fleet.options().mesh.as_ref();
         let snapshot = self.end.snapshots.borrow();
@@ -140,14 +142,22 @@ impl Host {
 
 /// Says whether an agent that may write has run since then.
 fn ran_since(row: &Row, began: Moment) -> bool {
-    let has_run = row.started.is_some() && row.end.as_ref().is_none_or(|end| end.at >= began);
-    has_run && !row.task.read_only
+    let Some(started) = row.started.filter(|_| !row.task.read_only) else { return false };
+    // Its output may still be read when the next one has its slot.
+    let over = row.ran.map(|ran| started.after(ran));
+    let ended = row.end.as_ref().map(|end| end.at).or(over);
+    ended.is_none_or(|ended| ended >= began)
 }
 
 impl Before {
     fn look(root: &Path, since: (i64, i64), is_given_up: &AtomicBool) -> Option<Self> {
         let tree = WorkTree::of(root)?;
         let settings = tree.settings();
+        let is_new = |(seconds, nanos, _): &(i64, i64, u64)| (*seconds, *nanos) >= since;
+        if settings.iter().flatten().any(is_new) {
+            // The agent may have been faster.
+            return None;
+        }
         let status = look(&tree, FIRST, is_given_up)?;
         Some(Self { tree, since, settings, status })
     }
