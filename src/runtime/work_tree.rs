@@ -5,8 +5,8 @@
 //! what its answers mean.
 //!
 //! All of it happens beside the loop and has a time limit: no start waits for it, and no end waits long. So an agent can
-//! be faster than the first look: what it has written by then is known by the time of each file, what it has committed by
-//! then is not. The programs that this is for take seconds before they ask their models anything.
+//! be faster than the first look: what it has written by then is known by the time of each file, what it has committed or
+//! removed by then is not. The programs that this is for take seconds before they ask their models anything.
 
 mod git;
 mod status;
@@ -73,7 +73,7 @@ impl Host {
             return;
         }
         let root = self.fleet.options().mesh.clone().unwrap_or_else(|| task.root.clone());
-        let since = status::now();
+        let since = status::begin();
         let turns = Arc::clone(&self.trees.turns);
         let is_given_up = Arc::new(AtomicBool::new(false));
         let given_up = Arc::clone(&is_given_up);
@@ -95,6 +95,7 @@ impl Host {
         };
         // Before the next one has its slot.
         let others = self.others(id);
+        let until = status::now();
         self.apply(Event::TreeGone(id, tree));
         let (turns, sender) = (Arc::clone(&self.trees.turns), self.sender.clone());
         tokio::spawn(async move {
@@ -102,7 +103,7 @@ impl Host {
             let look = async move {
                 let before = before.await.ok().flatten()?;
                 let _turn = turns.acquire_owned().await.ok()?;
-                let look = move || before.compare(&others, &given_up);
+                let look = move || before.compare(&others, until, &given_up);
                 tokio::task::spawn_blocking(look).await.ok().flatten()
             };
             let changed = tokio::time::timeout(LAST, look).await.ok().flatten();
@@ -163,7 +164,12 @@ impl Before {
     }
 
     /// Returns what has changed since; `None` if that cannot be known.
-    fn compare(&self, others: &[PathBuf], is_given_up: &AtomicBool) -> Option<ChangedFiles> {
+    fn compare(
+        &self,
+        others: &[PathBuf],
+        until: (i64, i64),
+        is_given_up: &AtomicBool,
+    ) -> Option<ChangedFiles> {
         let tree = &self.tree;
         if tree.settings() != self.settings {
             return None;
@@ -171,7 +177,7 @@ impl Before {
         let after = look(tree, LAST, is_given_up)?;
         let committed = self.committed(&after, is_given_up)?;
         let top = &tree.top;
-        let changed = status::changed(&self.status, self.since, &after, &committed, top);
+        let changed = status::changed(&self.status, (self.since, until), &after, &committed, top);
         let below = |path: &PathBuf| {
             let whole = top.join(path);
             let path = whole.strip_prefix(&tree.root).unwrap_or(&whole);

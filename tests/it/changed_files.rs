@@ -57,6 +57,13 @@ fn repository() -> World {
     for name in ["dirty", "dirty too"] {
         std::fs::write(world.file(name), name).unwrap();
     }
+    // Says when a look is over, and the agent waits for the first one: no program that is meant here is faster.
+    let git = "#!/bin/sh\nPATH=${PATH#*:}\ngit \"$@\"\ncode=$?\n\
+        case $* in *porcelain*) touch \"$HOME/looked\";; esac\nexit $code\n";
+    program(&world, "git", git);
+    let patient =
+        HERMES.replace("sh -c", "until [ -e \"$HOME/looked\" ]; do sleep 0.02; done\nsh -c");
+    program(&world, "hermes", &patient);
     world
 }
 
@@ -93,11 +100,7 @@ fn what_changed_while_an_agent_ran_is_listed_and_nothing_else() {
 #[test]
 fn what_an_agent_commits_is_listed_and_what_was_dirty_before_is_not_its_own() {
     let world = repository();
-    // The agent begins when the first look is over.
-    let wrapper = "#!/bin/sh\nPATH=${PATH#*:}\ngit \"$@\"\ncode=$?\n\
-        case $* in *porcelain*) touch \"$HOME/looked\";; esac\nexit $code\n";
-    program(&world, "git", wrapper);
-    let task = "until [ -e \"$HOME/looked\" ]; do sleep 0.02; done; echo more >> committed; git add .; git commit -q -m second; echo x > after";
+    let task = "echo more >> committed; git add .; git commit -q -m second; echo x > after";
     let ran = run(&world, &[task]);
     assert_eq!(files(&ran, 0), (json!(["after", "committed"]), json!("git")), "{ran:#?}");
 }
@@ -165,6 +168,7 @@ fn a_git_that_never_answers_is_given_up() {
     let world = repository();
     let seconds = format!("1000.{:09}", fastrand::u32(..1_000_000_000));
     program(&world, "git", &format!("#!/bin/sh\nsleep {seconds} & sleep {seconds}\n"));
+    program(&world, "hermes", HERMES);
     let ran = run(&world, &["echo x > new"]);
     assert_eq!(files(&ran, 0), NOTHING, "{ran:#?}");
     assert_eq!(world.read("new"), "x\n");

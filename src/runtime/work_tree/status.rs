@@ -13,16 +13,21 @@ const PATHS: usize = 5_000;
 /// Time of the last change and size of a file; `None` if there is none.
 pub(super) type Stamp = Option<(i64, i64, u64)>;
 
-/// Returns the time that a file would be given which changes now, in seconds and nanoseconds. On Linux files have a clock
-/// that is a few milliseconds behind.
+/// Returns a time, in seconds and nanoseconds, before which no file is set that changes from now on. On Linux files may have a
+/// clock that is some milliseconds behind, which is the one that is asked.
 #[cfg(target_os = "linux")]
-pub(super) fn now() -> (i64, i64) {
+pub(super) fn begin() -> (i64, i64) {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     (now.tv_sec, now.tv_nsec)
 }
 
-/// Returns the time that a file would be given which changes now, in seconds and nanoseconds.
+/// Returns a time, in seconds and nanoseconds, before which no file is set that changes from now on.
 #[cfg(not(target_os = "linux"))]
+pub(super) fn begin() -> (i64, i64) {
+    now()
+}
+
+/// Returns the time, in seconds and nanoseconds: no file that has changed until now has a later one.
 pub(super) fn now() -> (i64, i64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.unwrap_or_default();
@@ -98,11 +103,11 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<PathBuf>> {
     (names.len() <= PATHS).then_some(names)
 }
 
-/// Returns the paths that changed from `before`, which was looked at from `since` on, to `after`, of which `committed`
-/// differ between their commits. What was changed before and looks as it did then has not changed.
+/// Returns the paths that changed from `before`, which was looked at from `since` on, to `after`, and not later than `until`;
+/// of those, `committed` differ between their commits. What was changed before and looks as it did then has not changed.
 pub(super) fn changed(
     before: &Status,
-    since: (i64, i64),
+    (since, until): ((i64, i64), (i64, i64)),
     after: &Status,
     committed: &[PathBuf],
     top: &Path,
@@ -119,7 +124,11 @@ pub(super) fn changed(
             is_new || stamp(&top.join(path)) != *seen
         }
     };
-    all.into_iter().filter(has_changed).cloned().collect()
+    // Whoever has its slot now may already be at work.
+    let is_later = |path: &&PathBuf| {
+        stamp(&top.join(path)).is_some_and(|(seconds, nanos, _)| (seconds, nanos) > until)
+    };
+    all.into_iter().filter(has_changed).filter(|path| !is_later(path)).cloned().collect()
 }
 
 #[cfg(test)]
@@ -182,7 +191,7 @@ mod tests {
         std::fs::write(top.join("new"), "new").unwrap();
         let after = status(&["edited", "early", "new"]);
         let committed = ["same".into(), "committed".into()];
-        let changed = changed(&before, since, &after, &committed, top);
+        let changed = changed(&before, (since, now()), &after, &committed, top);
         let expected = ["committed", "early", "edited", "new", "removed"];
         assert_eq!(changed, expected.map(PathBuf::from));
     }
