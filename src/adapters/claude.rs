@@ -31,6 +31,9 @@ const READING_TOOLS: [&str; 3] = ["Read", "Glob", "Grep"];
 /// Its tool that runs commands. Which of them it may run can be said after `--`, as in `--allowedTools=Bash(git *)`.
 const SHELL: &str = "Bash";
 
+/// Its options that say which tools it has and which of them it need not ask for.
+const CHOOSING: [&str; 3] = ["--allowedTools", "--allowed-tools", "--tools"];
+
 /// What the web needs.
 const WEB_TOOLS: [&str; 2] = ["WebFetch", "WebSearch"];
 
@@ -148,7 +151,7 @@ fn permissions(task: &Task) -> Vec<String> {
         arguments.extend(["--permission-mode", "acceptEdits"].map(str::to_owned));
         if task.allow_shell {
             allowed.push(SHELL);
-        } else if !task.extra.iter().any(|argument| argument.contains(SHELL)) {
+        } else if !chooses_shell(&task.extra) {
             // Not only left unallowed: this mode lets commands through that do nothing but edit, such as `mkdir`.
             arguments.push(format!("--disallowedTools={SHELL}"));
         }
@@ -158,6 +161,42 @@ fn permissions(task: &Task) -> Vec<String> {
         arguments.push(format!("--allowedTools={}", allowed.join(",")));
     }
     arguments
+}
+
+/// Says whether arguments passed on to the program choose which commands it may run: only what is given to the options
+/// for that counts. What forbids some commands allows no others.
+fn chooses_shell(extra: &[String]) -> bool {
+    let mut takes_words = false;
+    extra.iter().any(|argument| {
+        let (option, joined) = match argument.split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (argument.as_str(), None),
+        };
+        let value = if argument.starts_with('-') {
+            let is_choice = CHOOSING.contains(&option);
+            // Words after it belong to it as long as none of them is an option.
+            takes_words = is_choice && joined.is_none();
+            joined.filter(|_| is_choice)
+        } else {
+            takes_words.then_some(argument.as_str())
+        };
+        value.is_some_and(names_shell)
+    })
+}
+
+/// Says whether a list of tools, with commas or blanks between them, has the one that runs commands. What stands in
+/// parentheses after a tool is about that one, and no other tool.
+fn names_shell(list: &str) -> bool {
+    let mut depth = 0_usize;
+    let is_between = |character: char| {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (character == ',' || character.is_whitespace())
+    };
+    list.split(is_between).any(|tool| tool.split('(').next() == Some(SHELL))
 }
 
 #[cfg(test)]

@@ -120,6 +120,35 @@ fn what_a_task_may_do_is_claudes_own_permissions() {
 }
 
 #[test]
+fn only_options_for_tools_choose_which_commands_may_run() {
+    let is_shut = |words: &[&str]| {
+        let extra = words.iter().map(|word| (*word).to_owned()).collect();
+        arguments(&Task { extra, ..task("t") }).contains(&"--disallowedTools=Bash".to_owned())
+    };
+    for choice in [
+        &["--allowedTools=Bash(git *)"][..],
+        &["--allowed-tools", "Read", "Bash(git log:*)"],
+        &["--allowedTools", "Read(a, b) Bash"],
+        &["--tools=Read,Bash"],
+        &["--verbose", "--tools", "Bash"],
+    ] {
+        assert!(!is_shut(choice), "{choice:?}");
+    }
+    for other in [
+        &["--append-system-prompt", "Do not use Bash"][..],
+        &["--append-system-prompt=Bash"],
+        &["--add-dir", "Bash"],
+        &["--allowedTools", "Read", "--append-system-prompt", "Bash"],
+        &["--allowedTools=Read", "Bash"],
+        &["--allowedTools=BashOutput,Read(Bash)"],
+        &["--allowedTools=Read(a, Bash)"],
+        &["--disallowedTools=Bash(rm *)"],
+    ] {
+        assert!(is_shut(other), "{other:?}");
+    }
+}
+
+#[test]
 fn limits_and_the_model_are_handed_over_and_what_is_passed_on_comes_last() {
     let given = Task {
         model: Some("sonnet".to_owned()),
