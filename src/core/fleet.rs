@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::agent::{AgentState, StopReason};
 use super::batch::Batch;
 use super::doubt::Signs;
+use super::early::EarlyMessage;
 use super::event::{Effect, Event};
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::moment::Moment;
@@ -50,6 +51,8 @@ pub struct Fleet {
     pub(super) revision: u64,
     /// What can be said to agents of each kind: known from the program, not from the journal.
     pub(super) talks: BTreeMap<AgentKind, Talk>,
+    /// Messages for agents that are just starting, in the order in which they came.
+    pub(super) early: Vec<EarlyMessage>,
     /// What is heard now happened while no host of this fleet lived.
     pub(super) observing: bool,
 }
@@ -78,6 +81,8 @@ pub(super) struct Agent {
     pub(super) told: Vec<String>,
     /// How often its turn was told to end.
     pub(super) interrupts: u64,
+    /// How many of those an earlier host decided on: nobody knows whether the agent ever heard of the last of them.
+    pub(super) doubtful_interrupts: u64,
     pub(super) retry_of: Option<AgentId>,
     pub(super) retried_by: Option<AgentId>,
     /// The row as last shown; `None` when something changed since.
@@ -155,6 +160,7 @@ impl Fleet {
             deadline_base: None,
             revision: 0,
             talks: BTreeMap::new(),
+            early: Vec::new(),
             observing: false,
         }
     }
@@ -174,6 +180,7 @@ impl Fleet {
                 | Event::Behind(..)
         );
         let reply = self.take(event, &mut effects);
+        self.release_early(&mut effects);
         if !is_quiet {
             self.settle(&mut effects);
         }
@@ -189,6 +196,7 @@ impl Fleet {
         let mut effects = Vec::new();
         self.observing = true;
         let reply = self.take(event, &mut effects);
+        self.release_early(&mut effects);
         self.observing = false;
         effects.extend(reply);
         effects

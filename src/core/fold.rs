@@ -132,6 +132,7 @@ impl Fleet {
                 unsaved_work: false,
                 told: Vec::new(),
                 interrupts: 0,
+                doubtful_interrupts: 0,
                 retry_of: None,
                 retried_by: None,
                 row: None,

@@ -45,6 +45,8 @@ impl Fleet {
                 agent.state = AgentState::Running;
             }
             agent.signs.adopt(now);
+            // The host before may have gone before it could tell it, so that it may be interrupted again.
+            agent.doubtful_interrupts = agent.interrupts;
             agent.progress = agent.progress.max(agent.started).max(sign).map(|sign| sign.min(now));
         }
         // The host before may have gone before it could.

@@ -10,6 +10,7 @@ mod changed;
 mod command;
 mod commands;
 mod doubt;
+mod early;
 mod event;
 mod fact;
 mod fleet;

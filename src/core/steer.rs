@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::agent::AgentState;
 use super::command::{Refusal, Reply};
+use super::early::EarlyMessage;
 use super::event::{Effect, Steering};
 use super::fact::AgentResult;
 use super::fleet::{Agent, Fleet};
@@ -39,11 +40,6 @@ impl Fleet {
         Some(self.agent(id)?.task.continues.as_ref()?.agent)
     }
 
-    /// Says whether an agent is being started, so that nobody can be told anything yet.
-    pub fn is_starting(&self, id: AgentId) -> bool {
-        self.agent(id).is_some_and(|agent| matches!(agent.state, AgentState::Starting))
-    }
-
     /// Returns what can be said to the agent of a task. A command line that was given word for word is not known.
     fn talk(&self, task: &Task) -> Talk {
         let known = self.talks.get(task.driven_as()).filter(|_| task.command.is_none());
@@ -70,6 +66,11 @@ impl Fleet {
         }
         if let Some(why) = why_not_now(agent, || self.why_not_told(agent)) {
             return refused(why);
+        }
+        if matches!(agent.state, AgentState::Starting) {
+            // Nothing of it is recorded before it can be told: it would count as told after the end of this host.
+            self.early.push(EarlyMessage { ticket, id, text, batch });
+            return None;
         }
         self.record(Record::Told(id, text.clone()), effects);
         effects.push(Effect::Tell(id, ticket, Steering::Message(text)));
@@ -133,7 +134,7 @@ impl Fleet {
         if !has_text && agent.work.idle_since.is_some() {
             return Some(format!("the turn of {id} is interrupted: tell it what to go on with"));
         }
-        if agent.interrupts > agent.work.interrupts {
+        if agent.interrupts > agent.work.interrupts.max(agent.doubtful_interrupts) {
             return Some(format!("the turn of {id} is already being interrupted"));
         }
         self.why_not_told(agent)
@@ -155,12 +156,13 @@ impl Fleet {
                 "{id} has given its answer and is about to end: send it when it has, which goes on in its session"
             ));
         }
-        if agent.told.len() >= TOLD {
+        let early = self.early_for(id);
+        if agent.told.len() + early >= TOLD {
             return Some(format!(
                 "{id} has been told {TOLD} messages: send this one when it has ended"
             ));
         }
-        if agent.unheard().len() >= UNHEARD {
+        if agent.unheard().len() + early >= UNHEARD {
             return Some(format!(
                 "{id} has not taken up {UNHEARD} earlier messages: wait until it has"
             ));
@@ -347,7 +349,7 @@ fn no_message(text: &str) -> Option<String> {
 fn why_not_now(agent: &Agent, why_not: impl FnOnce() -> Option<String>) -> Option<String> {
     let id = agent.id;
     match &agent.state {
-        // Until it runs the message waits for it.
+        // Until it runs a message waits for it.
         AgentState::Running | AgentState::Starting => why_not(),
         AgentState::Ended(_) => None,
         AgentState::Queued => Some(format!("{id} has not started: edit its task instead")),

@@ -18,7 +18,7 @@ use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
 use super::work_tree::WorkTrees;
-use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Steering, Ticket, Urgency};
+use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket, Urgency};
 use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence, to_type};
 use crate::supervise::{AgentDir, Life, Watch};
 use crate::tail::scan::ScanWorker;
@@ -68,8 +68,6 @@ pub struct Host {
     /// Looks since the last sign of life, and how many there are from one to the next.
     pub(super) looks: u32,
     pub(super) looks_per_sign: u32,
-    /// What agents are to be told that are just starting.
-    pub(super) early: Vec<(AgentId, Ticket, Steering)>,
     /// When the loop's timer began to count, or a little before.
     pub(super) begun: Instant,
     /// Held as long as the host lives.
@@ -310,7 +308,6 @@ impl Host {
             News::Changed(id, code, changed) => self.changed(id, code, changed),
             News::Output(news) => self.output(news),
         }
-        self.tell_early();
     }
 
     fn count_mesh_keys(&mut self) {

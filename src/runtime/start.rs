@@ -229,7 +229,6 @@ impl Host {
             stale: true,
             looks: 0,
             looks_per_sign: setup.looks_per_sign.max(1),
-            early: Vec::new(),
             shown: Instant::now(),
             begun: Instant::now(),
             _lock: lock,

@@ -2,21 +2,15 @@
 //!
 //! What may go here: passing messages and the end of them on. What may not: who may be told what, the FIFO itself.
 
-use std::mem::take;
-
 use super::host::{Host, Shim};
 use crate::adapters::{self, Adapter};
 use crate::core::{AgentId, Event, Steering, Ticket};
 use crate::supervise;
 
 impl Host {
-    /// Writes for an agent what it is told, in the form that its program takes; for one that is just starting as soon as
-    /// it runs. The fleet bounds how much may wait for each.
+    /// Writes for an agent what it is told, in the form that its program takes. The fleet keeps what is for one that is
+    /// just starting until it runs.
     pub(super) fn tell(&mut self, id: AgentId, ticket: Ticket, what: Steering) {
-        if self.fleet.is_starting(id) {
-            self.early.push((id, ticket, what));
-            return;
-        }
         let adapter = self.fleet.task(id).and_then(|task| adapters::adapter_of(task));
         let outcome = match adapter.and_then(|adapter| lines(adapter, &what)) {
             Some(lines) => {
@@ -25,16 +19,6 @@ impl Host {
             None => Err("its kind takes no messages".to_owned()),
         };
         self.apply(Event::Told { id, ticket, what, outcome });
-    }
-
-    /// Tells agents that were starting what has waited for them, or whoever asked that they did not start.
-    pub(super) fn tell_early(&mut self) {
-        let (wait, due) =
-            take(&mut self.early).into_iter().partition(|(id, ..)| self.fleet.is_starting(*id));
-        self.early = wait;
-        for (id, ticket, what) in due {
-            self.tell(id, ticket, what);
-        }
     }
 
     pub(super) fn close_input(&mut self, id: AgentId) {

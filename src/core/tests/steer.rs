@@ -65,6 +65,18 @@ fn refusal(story: &mut Story, event: Event) -> String {
     }
 }
 
+/// Returns the refusal of what was asked with this ticket.
+#[track_caller]
+fn refusal_among(effects: &[Effect], asked: u64) -> String {
+    let refused = effects.iter().find_map(|effect| match effect {
+        Effect::Reply(Ticket(ticket), Reply::Refused(refusal)) if *ticket == asked => {
+            Some(refusal.0.clone())
+        }
+        _ => None,
+    });
+    refused.unwrap_or_else(|| panic!("{effects:?}"))
+}
+
 fn answered() -> Fact {
     let answer = Some("done".to_owned());
     Fact::Result(AgentResult { completed: Some(true), answer, ..AgentResult::default() })
@@ -123,18 +135,67 @@ fn messages_are_refused_where_they_cannot_be_taken_and_what_was_not_taken_up_is_
 }
 
 #[test]
-fn an_agent_that_is_just_starting_is_told_if_its_kind_can_be_told_at_all() {
-    let mut story = story(options(2, None), vec![free("sh"), paid("claude")]);
-    let refused = refusal(&mut story, steer(A1, "more", 2));
+fn an_agent_that_is_just_starting_is_told_when_it_runs_if_its_kind_can_be_told_at_all() {
+    let mut story = story(options(2, None), vec![paid("claude"), free("sh")]);
+    let refused = refusal(&mut story, steer(A2, "more", 2));
     assert!(refused.contains("sh takes no messages while it runs"), "{refused}");
-    assert!(story.fleet.is_starting(A2));
-    let effects = story.does(steer(A2, "more", 3));
-    assert!(effects.contains(&Effect::Tell(A2, Ticket(0), Steering::Message("more".to_owned()))));
-    let interrupt = Command::InterruptTurn(A2, None);
-    let refused = refusal(&mut story, command(interrupt));
+    // Not even a record: should this host go, nobody was told and nobody has heard that it was.
+    assert_eq!(story.apply(steer(A1, "first", 3)), []);
+    assert_eq!(story.apply(steer(A1, "second", 4)), []);
+    assert_eq!((story.row(A1).told, story.restored().row(A1).told), (0, 0));
+    let refused = refusal(&mut story, interrupt(A1, None));
     assert!(refused.contains("has no turn"), "{refused}");
+    let record = |text: &str| Effect::Record(Record::Told(A1, text.to_owned()));
+    let expected = [record("first"), tell("first"), record("second"), tell("second")];
+    assert_eq!(story.apply(Event::Started(A1)), expected, "in order, before anything newer");
+    assert_eq!(story.apply(steer(A1, "third", 5)), [record("third"), tell("third")]);
+    assert_eq!(story.row(A1).unheard, ["first", "second", "third"]);
+}
+
+#[test]
+fn whoever_told_one_that_does_not_come_to_run_learns_why() {
+    let mut story = story(options(2, None), vec![paid("stopped"), paid("begins late")]);
+    for (id, number) in [(A1, 3), (A2, 4)] {
+        let steered = Command::Steer(id, "more".to_owned(), batch(9));
+        story.does(Event::Command { ticket: Ticket(number), command: steered });
+    }
+    let why = refusal_among(&story.apply(command(Command::Stop(Some(vec![A1])))), 3);
+    assert!(why.contains("#1 is ending"), "{why}");
+    let why = refusal_among(&story.apply(Event::NeverBegan(A2)), 4);
+    assert!(why.contains("#2 has not started: edit its task"), "{why}");
     story.does(Event::Started(A2));
-    assert!(!story.fleet.is_starting(A2));
+    assert_eq!(story.row(A2).told, 0);
+}
+
+#[test]
+fn messages_for_one_that_is_starting_are_bounded() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    for _ in 0..64 {
+        story.does(steer(A1, "more", 9));
+    }
+    assert!(refusal(&mut story, steer(A1, "more", 9)).contains("64 earlier messages"));
+}
+
+#[test]
+fn an_interrupt_of_which_a_host_that_has_gone_may_have_told_nobody_can_be_given_again() {
+    let mut story = story(options(1, None), vec![paid("one")]);
+    story.does(Event::Started(A1));
+    story.does(interrupt(A1, None));
+    let mut next = story.restored();
+    next.fleet.set_talks(story.fleet.talks.clone());
+    next.does(Event::Adopted(A1, None));
+    let again = Effect::Tell(A1, Ticket(0), Steering::Interrupt(None));
+    assert_eq!(next.does(interrupt(A1, None)), [again]);
+    assert!(refusal(&mut next, interrupt(A1, None)).contains("already being interrupted"));
+    next.does(interrupted(A1, None, Err("it is full".to_owned())));
+    next.does(interrupt(A1, None));
+    // Both may have been told: one end of the turn answers them.
+    assert_eq!(next.does(facts(A1, vec![cut()])), []);
+    assert!(matches!(next.row(A1).phase, Phase::Interrupted(_)));
+    next.does(steer(A1, "more", 9));
+    next.does(facts(A1, vec![Fact::Heard, answered()]));
+    next.ends(A1, 0);
+    assert_eq!(next.row(A1).status, Status::Ended(Outcome::Done));
 }
 
 #[test]
