@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::act::{Meant, no_fleet};
-use crate::core::{Command, FleetId, FleetOptions, Hold, Reply, Snapshot};
+use crate::core::{Command, FleetId, FleetOptions, Hold, Phase, Reply, Row, Snapshot, Waits};
 use crate::journal::{FleetDir, FleetStanding, StateDir, to_type};
 use crate::runtime::{DecideError, Inspection, decide};
 use crate::words::plain_text::{count, one_line};
@@ -149,8 +149,15 @@ pub(super) fn what_waits(after: &Snapshot, is_hosted: bool) -> Option<String> {
             "{queued} waiting, and no host watches this fleet: `{}` goes on",
             to_type(format_args!("resume {id} -d"))
         ),
-        None => return None,
+        None => return after.rows.iter().find_map(|row| needs(row)),
     })
+}
+
+/// Says what a task waits for that its host has not, if that is so.
+fn needs(row: &Row) -> Option<String> {
+    let Phase::Waits(Waits::Env(names)) = &row.phase else { return None };
+    let names = one_line(&names.join(", "));
+    Some(format!("{} waits: it needs {names} (set it and resume)", row.id))
 }
 
 fn release(id: &FleetId) -> String {

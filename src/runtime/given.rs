@@ -2,7 +2,7 @@
 //!
 //! What may go here: who gets what. What may not: the journal, `env.json` itself (`journal` has its format).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ impl std::fmt::Debug for Own {
 }
 
 /// What all agents of the fleet were given since this host began. It has at most one entry for each agent, and one
-/// environment for all agents of a submission; a retry takes its original's, so that goes only with the host.
+/// environment for all agents of a submission; a retry takes its original's, so that goes only with the host. Where an
+/// earlier host took it along, a retry gets this host's with what it demands from whoever asked.
 #[derive(Debug, Default)]
 pub(super) struct GivenTo {
     agents: HashMap<AgentId, Own>,
@@ -67,16 +68,20 @@ impl Host {
         may: impl Fn(AgentId) -> bool,
     ) {
         let Some(agents) = self.agents_of(batch) else { return };
-        let environment = given.environment.map(|environment| self.shared(environment));
+        let earlier: Vec<_> = agents.iter().map(|id| self.original_of(*id)).collect();
+        let (environment, brought) = if earlier.iter().any(Option::is_some) {
+            (None, given.environment.unwrap_or_default())
+        } else {
+            (given.environment.map(|environment| self.shared(environment)), BTreeMap::new())
+        };
         let mut values = given.values.into_iter();
-        for id in agents {
-            let earlier = self.fleet.retry_of(id).or_else(|| self.fleet.goes_on_from(id));
-            let own = match earlier {
+        for (id, original) in agents.into_iter().zip(earlier) {
+            let own = match original {
                 // The core refuses to go on with what was given values.
-                Some(original) => {
-                    let environment = self.given.environment_of(original);
-                    Own { environment, values: BTreeMap::new() }
-                }
+                Some(original) => Own {
+                    environment: self.environment_again(original, &brought),
+                    values: BTreeMap::new(),
+                },
                 None => Own {
                     environment: environment.clone(),
                     values: values.next().unwrap_or_default(),
@@ -95,6 +100,59 @@ impl Host {
         }
     }
 
+    /// Returns the names that tasks which are tried again or gone on with demand and that can be had nowhere: what they
+    /// had went with an earlier host, neither this one's environment has them nor what comes with the command.
+    pub(super) fn names_lost(&self, command: &Command, given: &Given) -> Vec<String> {
+        let originals = match command {
+            Command::Retry(_, ids) => ids.as_slice(),
+            Command::Steer(id, ..) => std::slice::from_ref(id),
+            _ => &[],
+        };
+        let brings = |name: &String| {
+            given.environment.as_ref().is_some_and(|brought| brought.contains_key(name))
+        };
+        let names: BTreeSet<String> = originals
+            .iter()
+            .flat_map(|id| self.names_not_here(*id))
+            .filter(|name| !brings(name))
+            .collect();
+        names.into_iter().collect()
+    }
+
+    /// Returns the names that an agent's task demands and that a new agent with that task would not get.
+    fn names_not_here(&self, original: AgentId) -> Vec<String> {
+        if self.given.environment_of(original).is_some() {
+            return Vec::new();
+        }
+        let demanded = self.fleet.task(original).map(|task| task.env_names.as_slice());
+        let is_missing = |name: &&String| std::env::var_os(name).is_none();
+        demanded.unwrap_or_default().iter().filter(is_missing).cloned().collect()
+    }
+
+    /// Returns the environment for a new agent with the task of an earlier one: that one's, or if it went with an earlier
+    /// host this one's with what of the demanded names the command brought. `None`: this host's as it is.
+    fn environment_again(
+        &mut self,
+        original: AgentId,
+        brought: &BTreeMap<String, String>,
+    ) -> Option<Environment> {
+        let known = self.given.environment_of(original);
+        let missing = self.names_not_here(original);
+        let found: Vec<_> =
+            missing.iter().filter_map(|name| brought.get_key_value(name)).filter(usable).collect();
+        if known.is_some() || found.is_empty() {
+            return known;
+        }
+        let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        all.extend(found.into_iter().map(|(name, value)| (name.into(), value.into())));
+        Some(self.only_one(all))
+    }
+
+    /// Returns the agent whose task this one tries again, or in whose session it goes on.
+    fn original_of(&self, id: AgentId) -> Option<AgentId> {
+        self.fleet.retry_of(id).or_else(|| self.fleet.goes_on_from(id))
+    }
+
     /// Returns the batch of a submission that an earlier host took and did not answer: its tasks are known, and what came
     /// with them is not.
     pub(super) fn sent_again(&self, command: &Command) -> Option<BatchId> {
@@ -104,23 +162,20 @@ impl Host {
         (!is_known).then(|| submission.id.clone())
     }
 
-    fn agents_of(&self, batch: &BatchId) -> Option<Vec<AgentId>> {
+    /// Returns the agents of a batch that the fleet has.
+    pub(super) fn agents_of(&self, batch: &BatchId) -> Option<Vec<AgentId>> {
         let batches = self.fleet.batches().iter();
         batches.rev().find(|other| other.id == *batch).map(|batch| batch.agents.clone())
     }
 
-    /// Returns the environment, the one that is there already if an equal one is. What no program can be given is
-    /// left out.
+    /// Returns the environment without what no program can be given.
     fn shared(&mut self, environment: BTreeMap<String, String>) -> Environment {
-        let is_usable = |name: &str, value: &str| {
-            let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-            is_name && !value.contains('\0')
-        };
-        let usable: BTreeMap<OsString, OsString> = environment
-            .into_iter()
-            .filter(|(name, value)| is_usable(name, value))
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
+        let all = environment.into_iter().filter(|(name, value)| usable(&(name, value)));
+        self.only_one(all.map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// Returns the environment, the one that is there already if an equal one is.
+    fn only_one(&mut self, usable: BTreeMap<OsString, OsString>) -> Environment {
         if let Some(known) = self.given.environments.get(&usable) {
             return Arc::clone(known);
         }
@@ -128,6 +183,12 @@ impl Host {
         self.given.environments.insert(Arc::clone(&environment));
         environment
     }
+}
+
+/// Says whether a program can be given a variable.
+fn usable((name, value): &(&String, &String)) -> bool {
+    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+    is_name && !value.contains('\0')
 }
 
 /// Returns the name of the batch that a command makes, unless the fleet has it already.

@@ -101,9 +101,14 @@ impl FleetHandle {
         self.host
     }
 
-    /// Sends a command and waits for its reply, which comes once what was decided is safe on disk.
+    /// Sends a command and waits for its reply, which comes once what was decided is safe on disk. What tries a task again
+    /// or goes on with it brings the environment of this process: the one that the task had may have gone with its host.
     pub async fn send(&self, command: Command) -> Result<Reply, Gone> {
-        self.ask(command, Given::default()).await
+        let given = match command {
+            Command::Retry(..) | Command::Steer(..) => Given::default().or_own_environment(),
+            _ => Given::default(),
+        };
+        self.ask(command, given).await
     }
 
     /// Queues tasks together with what must not be in the journal. The reply comes once the tasks are safe on disk; of
@@ -112,7 +117,7 @@ impl FleetHandle {
         self.ask(Command::Submit(submission), given).await
     }
 
-    /// Sends any command with what comes with it; only a submission makes use of that.
+    /// Sends any command with what comes with it; only a submission, a retry and what goes on in a session make use of that.
     pub(crate) async fn ask(&self, command: Command, given: Given) -> Result<Reply, Gone> {
         let (reply, receiver) = oneshot::channel();
         self.commands.send(Asked { command, given, reply }).await.map_err(|_| Gone)?;

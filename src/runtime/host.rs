@@ -175,6 +175,12 @@ impl Host {
         let batches = self.fleet.batches();
         let batch = new_batch(&command, |id| batches.iter().any(|batch| batch.id == *id));
         let again = self.sent_again(&command);
+        let lost = batch.as_ref().map(|_| self.names_lost(&command, &given)).unwrap_or_default();
+        let lacking = batch.clone().filter(|_| !lost.is_empty());
+        if let Some(batch) = lacking.clone() {
+            // Before the agents are there: they would start at once without what their tasks demand.
+            self.apply(Event::EnvMissing(batch, lost));
+        }
         let event = Event::Command { ticket, command };
         let effects = self.decide(event);
         if let Some(batch) = batch {
@@ -185,6 +191,10 @@ impl Host {
             self.keep_given(&batch, given, |id| queue.contains(&id));
         }
         self.perform(effects);
+        if let Some(batch) = lacking.filter(|batch| self.agents_of(batch).is_none()) {
+            // There is no such batch: it was refused, or the agent that runs was told.
+            self.apply(Event::EnvMissing(batch, Vec::new()));
+        }
     }
 
     pub(super) fn apply(&mut self, event: Event) {

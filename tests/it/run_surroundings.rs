@@ -97,6 +97,37 @@ fn a_task_that_another_host_takes_over_waits_for_the_variable_that_it_demands() 
     assert_eq!(world.read("seen").trim(), "battery second");
 }
 
+/// What a task had goes with its host, so that a new try gets what it demands from whoever asks for it, and waits if that
+/// one has none of it either.
+#[test]
+fn a_task_that_is_tried_again_after_its_host_gets_what_it_demands_or_waits_for_it() {
+    let mut world = World::new();
+    world.set("DEMANDED", "correct-horse");
+    world.set("OTHER", "first");
+    let task = |name: &str| format!("test -e {name} && echo \"$DEMANDED $OTHER\" > {name}.seen");
+    let (one, two) = (task("one"), task("two"));
+    let demand = ["run", "--env", "DEMANDED", "--agent", "sh", &one, &two];
+    world.fleet(&demand).expect_code(1);
+    for name in ["one", "two"] {
+        std::fs::write(world.file(name), "").unwrap();
+    }
+
+    let mut bare = world.fleet_command(&["retry", "1"]);
+    bare.env_remove("DEMANDED");
+    let told = world.start_command(bare).end().expect_code(0).stdout;
+    assert!(told.contains("#1 is tried again as #3") && told.contains("DEMANDED"), "{told}");
+
+    // The host that this one has started has no such variable.
+    world.set("DEMANDED", "battery");
+    world.set("OTHER", "second");
+    world.fleet(&["retry", "2"]).expect_code(0);
+    world.fleet(&["wait", "4"]).expect_code(0);
+    assert_eq!(world.read("two.seen").trim(), "battery first");
+    assert!(!world.file("one.seen").exists());
+    assert_eq!(world.state_files_with("battery"), [] as [std::path::PathBuf; 0]);
+    world.end_fleets();
+}
+
 /// A long task is not in `FLEET_TASK`; what stands there must not be another agent's.
 #[test]
 fn a_fleet_inside_an_agent_does_not_hand_on_the_outer_agents_task() {
