@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::act::{Meant, no_fleet};
-use crate::core::{Command, FleetId, FleetOptions, Hold, Phase, Reply, Row, Snapshot, Waits};
+use super::arguments::LimitArguments;
+use crate::core::{Command, FleetId, Hold, Phase, Reply, Row, Snapshot, Waits};
 use crate::journal::{FleetDir, FleetStanding, StateDir, to_type};
 use crate::runtime::{DecideError, Inspection, decide};
 use crate::words::plain_text::{count, one_line};
@@ -24,8 +25,8 @@ pub enum Start<'a> {
     Never,
     /// A host is started that only watches: what waits for its owner's word still does.
     AsItWas,
-    /// A host is started with which the queue goes on, with these options.
-    GoingOn(&'a FleetOptions),
+    /// A host is started with which the queue goes on, with these laid over the options that are in force by then.
+    GoingOn(&'a LimitArguments),
 }
 
 /// Chooses what is asked once the fleet has been seen; `None` asks nothing.

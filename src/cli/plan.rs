@@ -141,6 +141,25 @@ pub fn resume_options(
     Ok(options)
 }
 
+/// Returns the options with which a fleet goes on behind: those in force, with what is given now laid over them. The cap
+/// drops nothing that was to go on: it holds the queue, or asks whoever comes if that is what the fleet did.
+pub fn options_behind(
+    given: &LimitArguments,
+    before: &FleetOptions,
+) -> Result<FleetOptions, String> {
+    let on_cap = match before.on_cap {
+        OnCap::Ask => OnCap::Ask,
+        OnCap::Drop | OnCap::Hold | OnCap::Raise(_) => OnCap::Hold,
+    };
+    let mut options = FleetOptions { on_cap, ..before.clone() };
+    given.apply(&mut options);
+    // What was not given cannot be given wrongly: the cap that an option needs may have been taken away since.
+    if *given != LimitArguments::default() {
+        LimitArguments::check(&options)?;
+    }
+    Ok(options)
+}
+
 /// Returns how many agents run at once when nothing is said.
 pub fn default_parallel(processors: usize) -> u32 {
     u32::try_from(processors.clamp(PARALLEL.0, PARALLEL.1)).unwrap_or(u32::MAX)

@@ -10,7 +10,8 @@ use super::cap::committed;
 use super::exit_code::DONE;
 use super::hosts::{Answered, Decided, Reach, Start, decided, is_over, seen, standing, what_waits};
 use super::look::print;
-use crate::core::{Command, FleetOptions, Hold, OnCap, Reply, Snapshot};
+use super::plan::options_behind;
+use crate::core::{Command, Hold, Reply, Snapshot};
 use crate::journal::{FleetDir, HostState, Purpose, StateDir, host_of, to_type};
 use crate::runtime::{Inspection, depth};
 use crate::words::plain_text::{count, one_line};
@@ -75,8 +76,7 @@ pub(super) fn release(
     })?;
     let Some(Answered { reply, after, host }) = answered else {
         let before = seen(&dir)?;
-        let options = with_hold(&before);
-        return go_on(&state, &dir, &before, &options, reach, global.json);
+        return go_on(&state, &dir, &before, &LimitArguments::default(), reach, global.json);
     };
     let decided = Decided { reply, after, host, is_hosted: true };
     refused(&decided)?;
@@ -133,9 +133,7 @@ pub(super) fn resume_behind(
         )));
     }
     let before = seen(dir)?;
-    let mut options = with_hold(&before);
-    limits.apply(&mut options);
-    LimitArguments::check(&options).map_err(Failure::input)?;
+    options_behind(limits, &before.options).map_err(Failure::input)?;
     let committed = committed(&before.snapshot);
     if let Some(cap) = limits.cap.filter(|cap| *cap <= committed)
         && !before.snapshot.queue.is_empty()
@@ -146,7 +144,7 @@ pub(super) fn resume_behind(
             exact(committed)
         )));
     }
-    go_on(state, dir, &before, &options, reach, is_json)
+    go_on(state, dir, &before, limits, reach, is_json)
 }
 
 /// Starts a host with which the queue goes on, unless there is nothing to go on with.
@@ -154,7 +152,7 @@ fn go_on(
     state: &StateDir,
     dir: &FleetDir,
     before: &Inspection,
-    options: &FleetOptions,
+    limits: &LimitArguments,
     reach: Reach,
     is_json: bool,
 ) -> Result<u8, Failure> {
@@ -172,12 +170,15 @@ fn go_on(
         print(&said, false)?;
         return Ok(DONE);
     }
-    // Whoever was faster with a host may have left the queue as it was.
-    let start = Start::GoingOn(options);
+    let start = Start::GoingOn(limits);
     let held = |hold: &Option<Hold>| {
         matches!(hold, Some(Hold::Owner | Hold::Back(_) | Hold::Interrupted(_)))
     };
     let answered = reach(state, dir, start, &mut |snapshot| {
+        // Whoever was faster with a host heard nothing of the limits, and may have left the queue as it was.
+        if limits.cap.is_some_and(|cap| snapshot.header.cap != Some(cap)) {
+            return Err(other_cap(snapshot));
+        }
         Ok(held(&snapshot.header.hold).then_some(Command::Release))
     })?;
     let Some(Answered { reply, after, host }) = answered else {
@@ -200,14 +201,16 @@ fn go_on(
     Ok(DONE)
 }
 
-/// Returns the options in force for a host behind. The cap drops nothing that was to go on: it holds the queue, or asks
-/// whoever comes if that is what the fleet did.
-pub(super) fn with_hold(before: &Inspection) -> FleetOptions {
-    let on_cap = match before.options.on_cap {
-        OnCap::Ask => OnCap::Ask,
-        OnCap::Drop | OnCap::Hold | OnCap::Raise(_) => OnCap::Hold,
-    };
-    FleetOptions { on_cap, ..before.options.clone() }
+/// Says that somebody else was faster with the cap of a fleet that was to go on with another one.
+fn other_cap(now: &Snapshot) -> Failure {
+    let header = &now.header;
+    let cap =
+        header.cap.map_or_else(|| "no cap".to_owned(), |cap| format!("a cap of {}", exact(cap)));
+    Failure::no_fleet(format!(
+        "somebody else was faster: fleet {} has a host and {cap}, and --cap was not heard (`{}` changes it)",
+        header.fleet,
+        to_type(format_args!("cap USD --fleet {}", header.fleet))
+    ))
 }
 
 /// Says whether a fleet has a host.

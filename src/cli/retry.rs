@@ -4,11 +4,10 @@
 //! the core says.
 
 use super::act::{Failure, fleet_to, never_inside_of_agents, state_dir};
-use super::arguments::{GlobalArguments, RetryArguments};
+use super::arguments::{GlobalArguments, LimitArguments, RetryArguments};
 use super::exit_code::DONE;
 use super::hosts::{Answered, Choose, Reach, Start, is_over, seen, what_waits};
 use super::look::print;
-use super::queue::with_hold;
 use super::selectors::{self, Selector};
 use crate::core::{AgentId, BatchId, Command, Outcome, Reply, Row, Snapshot, Status};
 use crate::journal::{FleetDir, Purpose, StateDir, to_type};
@@ -118,7 +117,7 @@ fn with_host(
 ) -> Result<Option<Answered>, Failure> {
     if is_over(&before.snapshot) {
         // What ended it, such as a signal or its deadline, is not to end what is tried again.
-        return reach(state, dir, Start::GoingOn(&with_hold(before)), choose);
+        return reach(state, dir, Start::GoingOn(&LimitArguments::default()), choose);
     }
     reach(state, dir, Start::AsItWas, choose)
 }

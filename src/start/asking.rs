@@ -38,8 +38,8 @@ pub(super) fn reach(
 ) -> Result<Option<Answered>, Failure> {
     let launcher = Launcher::this_executable().map_err(|error| failed(&error))?;
     let mut connector = Connector::new(state, dir.clone(), launcher).in_passing();
-    if let Start::GoingOn(options) = start {
-        connector = connector.going_on(options).map_err(|error| failed(&error))?;
+    if let Start::GoingOn(limits) = start {
+        connector = connector.going_on(limits).map_err(|error| failed(&error))?;
     }
     let looped = new_loop().map_err(|error| failed(&error))?;
     let say = |what: String| {

@@ -12,8 +12,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::host::{GO_ON_WORD, HOST_WORD};
+use crate::cli::arguments::LimitArguments;
 use crate::control::{ConnectError, Connected, connect, connect_in_passing};
-use crate::core::{FleetId, FleetOptions};
+use crate::core::FleetId;
 use crate::journal::{FleetDir, HostState, StateDir, host_of, open_to_append, read_text, to_type};
 use crate::supervise::{Launcher, has_started};
 
@@ -138,9 +139,10 @@ impl Connector {
         Self { in_passing: true, ..self }
     }
 
-    /// Lets a host that is started go on with the queue, whatever held it, with these options instead of those in force.
-    pub fn going_on(mut self, options: &FleetOptions) -> io::Result<Self> {
-        let text = serde_json::to_string(options)?;
+    /// Lets a host that is started go on with the queue, whatever held it, with these laid over the options that it finds:
+    /// what somebody else changes until it has the fleet's lock stays.
+    pub fn going_on(mut self, limits: &LimitArguments) -> io::Result<Self> {
+        let text = serde_json::to_string(limits)?;
         self.options.extend([GO_ON_WORD.into(), text.into()]);
         Ok(self)
     }

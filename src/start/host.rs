@@ -15,8 +15,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use super::join::is_unused;
+use crate::cli::arguments::LimitArguments;
+use crate::cli::plan::options_behind;
 use crate::control::{Listener, Stay, serve};
-use crate::core::{Command, FleetId, FleetOptions};
+use crate::core::{Command, FleetId};
 use crate::journal::{FleetDir, HostLock, StateDir, Taken, delete};
 use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
@@ -26,7 +28,7 @@ use crate::words::time_text::timestamp;
 
 /// First argument of a host.
 pub(super) const HOST_WORD: &str = "host";
-/// Before the options with which it goes on, as JSON, whatever held the queue.
+/// Before the limits that it lays over the options in force, as JSON: it goes on, whatever held the queue.
 pub(super) const GO_ON_WORD: &str = "--go-on";
 /// How long a host stays after there was last something to do, or somebody there.
 const LINGER: Duration = Duration::from_secs(30);
@@ -41,8 +43,8 @@ struct Arguments {
     fleet: FleetId,
     state_dir: PathBuf,
     stay: Stay,
-    /// Options with which the queue goes on; `None`: what waits for its owner's word still does.
-    go_on: Option<Box<FleetOptions>>,
+    /// The queue goes on, with these laid over the options in force; `None`: what waits for its owner's word still does.
+    go_on: Option<Box<LimitArguments>>,
 }
 
 /// Runs the host if this process was started as one; `None` otherwise. Must come before anything is opened and any
@@ -74,8 +76,8 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Arguments, String>
         match word.to_str() {
             Some("--state-dir") => state_dir = words.next().map(PathBuf::from),
             Some(GO_ON_WORD) => {
-                let options = text(words.next()).and_then(|text| serde_json::from_str(&text).ok());
-                go_on = Some(options.ok_or_else(usage)?);
+                let limits = text(words.next()).and_then(|text| serde_json::from_str(&text).ok());
+                go_on = Some(limits.ok_or_else(usage)?);
             }
             Some("--ephemeral") => stay.is_ephemeral = true,
             Some("--linger-ms") => {
@@ -101,7 +103,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN };
     let (hosted, go_on) = (dir.clone(), arguments.go_on.clone());
     let made = move || match go_on {
-        Some(options) => Host::recover(hosted, |_| Ok(*options), &setup),
+        // Under the fleet's lock: until then anybody may have changed them.
+        Some(limits) => Host::recover(hosted, |before| options_behind(&limits, before), &setup),
         None => Host::open(hosted, &setup),
     };
     let thread = match HostThread::start(made) {
@@ -218,6 +221,7 @@ fn log(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::arguments::Parallel;
 
     fn parsed(words: &[&str]) -> Result<Arguments, String> {
         parse(words.iter().map(OsString::from))
@@ -230,10 +234,10 @@ mod tests {
         let fleet = FleetId("k3f".to_owned());
         let state_dir = PathBuf::from("/s");
         assert_eq!(arguments, Arguments { fleet, state_dir, stay, go_on: None });
-        let options = FleetOptions { max_parallel: Some(7), ..FleetOptions::default() };
-        let text = serde_json::to_string(&options).unwrap();
+        let limits = LimitArguments { max_parallel: Some(Parallel(None)), ..Default::default() };
+        let text = serde_json::to_string(&limits).unwrap();
         let arguments = parsed(&["k3f", "--state-dir", "/s", GO_ON_WORD, &text]).unwrap();
-        assert_eq!(arguments.go_on.as_deref(), Some(&options));
+        assert_eq!(arguments.go_on.as_deref(), Some(&limits));
         let words = ["k3f", "--linger-ms", "7", "--ephemeral", "--state-dir", "/s"];
         let stay = Stay { linger: Duration::from_millis(7), is_ephemeral: true };
         assert_eq!(parsed(&words).unwrap().stay, stay);

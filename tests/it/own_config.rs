@@ -86,6 +86,30 @@ fn a_kind_and_prices_of_the_owners_own_outlive_the_config_and_the_host() {
 }
 
 #[test]
+fn a_fleet_with_more_prices_than_fit_into_one_word_of_a_command_line_goes_on_behind() {
+    let world = World::new();
+    let price = |number| format!("[prices.a-model-of-many-{number:04}]\ninput = 1\noutput = 10\n");
+    let prices = (0..4_000).map(price).collect::<Vec<_>>().concat();
+    configure(&world, &prices);
+    let run = world.start(&[
+        "run",
+        "--agent",
+        "sh",
+        "-j",
+        "1",
+        "echo ran >> ran; exec sleep 600",
+        "echo b > b",
+    ]);
+    world.wait_lines("ran", 1);
+    run.signal(Signal::INT);
+    run.end().expect_code(130);
+    world.fleet(&["release"]).expect_code(0);
+    world.fleet(&["wait"]);
+    assert!(world.file("b").exists());
+    world.end_fleets();
+}
+
+#[test]
 fn the_first_found_of_the_configured_order_is_taken_and_said() {
     let world =
         world(&[("codex", ANSWERS), ("claude", "#!/bin/sh\nexit 3\n"), ("mytool", ANSWERS)]);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::values::{
     self, ContextText, EnvWord, Parallel, at_least_one, at_least_zero, money, span,
@@ -67,8 +68,10 @@ pub struct TaskArguments {
     pub origin: Option<String>,
 }
 
-/// Options of a fleet that can be given again when it goes on.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Args)]
+/// Options of a fleet that can be given again when it goes on. They travel to its host as JSON, which holds only what was
+/// given.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+#[serde(default)]
 #[command(next_help_heading = "Limits of the fleet")]
 pub struct LimitArguments {
     /// Most agents at once, or unlimited (default: a small number from the machine).

@@ -5,12 +5,32 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::{Leftovers, NanoUsd, OnCap};
 use crate::words::time_text;
 
-/// Value of `-j`: `None` is unlimited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Word for no most at all.
+const UNLIMITED: &str = "unlimited";
+
+/// Value of `-j`: `None` is unlimited. It is written as it is typed, since JSON could not tell that from no value at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Parallel(pub Option<u32>);
+
+impl From<Parallel> for String {
+    fn from(parallel: Parallel) -> Self {
+        parallel.0.map_or_else(|| UNLIMITED.to_owned(), |number| number.to_string())
+    }
+}
+
+impl TryFrom<String> for Parallel {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parallel(&text)
+    }
+}
 
 /// Value of `--env`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +59,7 @@ const OWN_VARIABLES: [&str; 5] =
     ["FLEET_AGENT", "FLEET_DEPTH", "FLEET_TASK", "FLEET_TASK_FILE", "FLEET_TOKEN"];
 
 pub(crate) fn parallel(text: &str) -> Result<Parallel, String> {
-    if text == "unlimited" {
+    if text == UNLIMITED {
         return Ok(Parallel(None));
     }
     match text.parse::<u32>() {

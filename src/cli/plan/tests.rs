@@ -246,6 +246,32 @@ fn a_fleet_goes_on_with_its_options_and_what_is_given_now() {
 }
 
 #[test]
+fn a_fleet_that_goes_on_behind_keeps_what_is_in_force_by_then_and_hears_what_was_given() {
+    let heard = |words: &[&str], before: &FleetOptions| {
+        let words = ["fleet", "resume", "-d"].iter().chain(words).map(OsString::from);
+        let Some(Action::Resume(resume)) = arguments::parse(words).unwrap().action else {
+            panic!("not resume")
+        };
+        let text = serde_json::to_string(&resume.limits).unwrap();
+        let limits = serde_json::from_str(&text).unwrap();
+        assert_eq!(resume.limits, limits, "{text}");
+        options_behind(&limits, before)
+    };
+    // Somebody has set the cap after whoever starts the host had looked.
+    let now = FleetOptions { cap: Some(NanoUsd::from_dollars(1)), ..FleetOptions::default() };
+    assert_eq!(heard(&[], &now), Ok(now.clone()));
+    let dropping = FleetOptions { on_cap: OnCap::Drop, ..now.clone() };
+    assert_eq!(heard(&[], &dropping).unwrap().on_cap, OnCap::Hold);
+    assert_eq!(heard(&["--on-cap", "drop"], &now), Ok(dropping));
+    let wide = heard(&["-j", "unlimited", "--deadline", "2h"], &now).unwrap();
+    assert_eq!((wide.max_parallel, wide.cap), (None, now.cap));
+    assert_eq!(wide.deadline, Some(Duration::from_hours(2)));
+    assert!(heard(&["--on-cap", "raise=1"], &now).unwrap_err().contains("not above --cap 1.00"));
+    let uncapped = FleetOptions { cap: None, cap_hard: true, ..now };
+    assert_eq!(heard(&[], &uncapped), Ok(uncapped.clone()));
+}
+
+#[test]
 fn the_cap_is_asked_about_only_where_somebody_can_answer() {
     assert_eq!(planned(&["a b", "--cap", "1"]).options.on_cap, OnCap::Drop);
     let world = World { terminal: true, ..World::new() };
