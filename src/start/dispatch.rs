@@ -79,7 +79,9 @@ pub(super) fn run(
     }
     let looped =
         new_loop().map_err(|error| Failure::no_fleet(format!("could not make a loop: {error}")))?;
-    let queued = looped.block_on(order.deliver())?;
+    let launcher =
+        Launcher::this_executable().map_err(|error| Failure::no_fleet(error.to_string()))?;
+    let queued = looped.block_on(order.deliver(&launcher, PATIENCE))?;
     tell(&queued, &plan.notes, global.json)?;
     // Nobody waits for it: what it does not come to is deleted next time.
     drop(prune(state));
@@ -145,18 +147,20 @@ struct Queued {
 
 impl Order<'_> {
     /// Hands the tasks over. A host that goes before it has answered may have queued them or not, so they are sent again,
-    /// under the same name of their batch, to the next host of the same fleet.
-    async fn deliver(&self) -> Result<Queued, Failure> {
-        let launcher =
-            Launcher::this_executable().map_err(|error| Failure::no_fleet(error.to_string()))?;
-        let until = Instant::now() + PATIENCE;
-        // The fleet that may have them.
-        let mut sent: Option<FleetDir> = None;
+    /// under the same name of their batch, to the next host of the same fleet. Hosts that go, or have no room, are tried
+    /// again for so long.
+    async fn deliver(&self, launcher: &Launcher, patience: Duration) -> Result<Queued, Failure> {
+        let until = Instant::now() + patience;
+        // The fleet that was found, whatever its host does: who is to begin another one must not begin one with each try.
+        let mut found: Option<(FleetDir, bool)> = None;
+        // It may have the tasks.
+        let mut is_sent = false;
         loop {
-            let (dir, is_new) = match &sent {
-                Some(dir) => (dir.clone(), false),
+            let (dir, is_new) = match found.take() {
+                Some(found) => found,
                 None => self.find()?,
             };
+            found = Some((dir.clone(), is_new));
             let connector = Connector::new(self.state, dir.clone(), launcher.clone()).in_passing();
             let connected = match connector.connect(|_| ()).await {
                 Ok(connected) => connected,
@@ -164,16 +168,16 @@ impl Order<'_> {
                 Err(StartError::Gone(_))
                     if Instant::now() < until && matches!(self.goal, Goal::Folder { .. }) =>
                 {
-                    sent = None;
+                    (found, is_sent) = (None, false);
                     continue;
                 }
                 Err(error) if error.is_passing() && Instant::now() < until => {
                     sleep(PAUSE).await;
                     continue;
                 }
-                Err(error) => return Err(self.lost(&dir, sent.is_some(), &error.to_string())),
+                Err(error) => return Err(self.lost(&dir, is_sent, &error.to_string())),
             };
-            if sent.is_none() && !is_new {
+            if !is_sent && !is_new {
                 self.check_options(&dir, &connected.handle.snapshot())?;
             }
             match self.ask(&connected.handle).await? {
@@ -188,7 +192,7 @@ impl Order<'_> {
                         let why = why.unwrap_or_else(|| "its hosts go again and again".to_owned());
                         return Err(self.lost(&dir, true, &why));
                     }
-                    sent = Some(dir);
+                    is_sent = true;
                 }
             }
         }
@@ -255,5 +259,37 @@ impl Order<'_> {
         } else {
             Failure::no_fleet(format!("nothing was queued: {why}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::arguments::RunArguments;
+    use crate::core::testing::task;
+
+    #[tokio::test(start_paused = true)]
+    async fn however_often_a_host_is_tried_one_new_fleet_is_made() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(Some(&temp.path().join("state"))).unwrap();
+        let order = Order {
+            state: &state,
+            folder: temp.path(),
+            given: &RunArguments::default(),
+            options: FleetOptions::default(),
+            goal: Goal::Folder { argv: Vec::new(), is_new: true },
+            submission: Submission {
+                id: BatchId::from_bits(1),
+                tasks: vec![(*task("true")).clone()],
+                origin: None,
+            },
+            brings: Given { environment: None, values: Vec::new() },
+        };
+        // The system refuses to start it, for a reason that may pass.
+        std::fs::write(temp.path().join("file"), "").unwrap();
+        let launcher = Launcher::new(temp.path().join("file/program"), Vec::new());
+        let failure = order.deliver(&launcher, PATIENCE).await.err().unwrap();
+        assert!(failure.sentence.starts_with("nothing was queued: could not start"), "{failure:?}");
+        assert_eq!(state.list().unwrap().len(), 1);
     }
 }
