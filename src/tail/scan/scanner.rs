@@ -101,6 +101,14 @@ impl Scanner {
         self.look_for(u64::MAX)
     }
 
+    /// Looks for the last time: the agent has ended.
+    pub fn look_last(&mut self) -> Look {
+        if let Some(session) = &mut self.session {
+            session.hurry();
+        }
+        self.look()
+    }
+
     /// Looks, and has no more than so many bytes of `out` read before the next look.
     pub fn look_for(&mut self, most: u64) -> Look {
         let out_size = self.size(Which::Out);

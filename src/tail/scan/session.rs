@@ -23,6 +23,11 @@ const ENTRIES: usize = 10_000;
 /// Looks at which a file that is not there yet is searched for each time, and how many pass between two searches later.
 const SOON: u32 = 20;
 const SELDOM: u32 = 16;
+/// Most looks between two searches for a file that does not come: each search in vain after the first looks doubles them.
+const MOST_SELDOM: u32 = 256;
+/// Entries that one look may cost on average: a search that has looked at more is paid with looks at which none is made,
+/// so that many agents whose programs keep thousands of sessions take no more than a part of the one thread that reads.
+const ENTRIES_PER_LOOK: usize = 200;
 /// What is read of a file when it is found, at most, counted from its end: earlier runs of a long session do not matter,
 /// and a second of reading is enough for any single one.
 const MOST_BYTES: u64 = 256 << 20;
@@ -34,6 +39,10 @@ pub(super) struct Session {
     files: SessionFiles,
     found: Vec<Followed>,
     looks: u32,
+    /// Look from which on the next search may be made.
+    next: u32,
+    /// Looks between the last search in vain and the next one.
+    pause: u32,
 }
 
 /// One file of it.
@@ -48,15 +57,28 @@ struct Followed {
 impl Session {
     /// Begins with nothing found.
     pub(super) const fn new(files: SessionFiles) -> Self {
-        Self { files, found: Vec::new(), looks: 0 }
+        Self { files, found: Vec::new(), looks: 0, next: 0, pause: 1 }
+    }
+
+    /// Lets the next look search for a file that is still missing, whatever the last searches came to: none comes after it.
+    pub(super) fn hurry(&mut self) {
+        if self.found.is_empty() {
+            (self.next, self.looks) = (0, 0);
+        }
     }
 
     /// Looks for files and at their sizes; `is_likely`: the program has just done something. Returns whether there is more
     /// than at the last look.
     pub(super) fn look(&mut self, is_likely: bool) -> bool {
         let is_missing = self.found.is_empty() && (is_likely || self.looks < SOON);
-        if is_missing || self.looks.is_multiple_of(SELDOM) {
-            self.search();
+        if self.looks >= self.next && (is_missing || self.looks.is_multiple_of(SELDOM)) {
+            let looked_at = self.search();
+            if self.found.is_empty() && self.looks >= SOON {
+                self.pause = MOST_SELDOM.min(self.pause.saturating_mul(2));
+            }
+            let cost = u32::try_from(looked_at / ENTRIES_PER_LOOK).unwrap_or(u32::MAX);
+            let pause = if self.found.is_empty() { self.pause } else { SELDOM };
+            self.next = self.looks.saturating_add(pause.max(cost));
         }
         self.looks = self.looks.saturating_add(1);
         let mut has_grown = false;
@@ -97,7 +119,8 @@ impl Session {
         reader.session_read(facts);
     }
 
-    fn search(&mut self) {
+    /// Searches; returns how many entries of folders were looked at.
+    fn search(&mut self) -> usize {
         let mut search = Search { left: ENTRIES, found: Vec::new() };
         for way in &self.files.ways {
             search.walk(&self.files.folder, way);
@@ -109,6 +132,7 @@ impl Session {
                 self.found.push(Followed::new(path, &metadata));
             }
         }
+        ENTRIES - search.left
     }
 }
 

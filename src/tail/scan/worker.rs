@@ -326,7 +326,7 @@ impl<N: FnMut(News)> Worker<N> {
             return;
         };
         followed.is_finishing = true;
-        let look = followed.scanner.look();
+        let look = followed.scanner.look_last();
         if look.left == 0 {
             self.close(id);
         } else if !mem::replace(&mut followed.is_ready, true) {

@@ -257,6 +257,39 @@ fn a_missing_record_is_searched_less_and_less() {
     assert!(session.look(true), "the program has done something");
 }
 
+#[test]
+fn however_busy_the_agent_is_searches_in_vain_become_rare_and_the_last_look_makes_one() {
+    let place = Place::new();
+    let mut session = Session::new(place.files());
+    let searches = |session: &mut Session, looks: u32| {
+        let mut searches = 0;
+        for _ in 0..looks {
+            let next = session.next;
+            session.look(true);
+            searches += u32::from(session.next != next);
+        }
+        searches
+    };
+    assert_eq!(searches(&mut session, SOON), SOON);
+    let later = searches(&mut session, 10 * MOST_SELDOM);
+    assert!((10..=20).contains(&later), "{later}");
+    append(&place.record(), &response("a", 5));
+    session.hurry();
+    assert!(session.look(false), "nothing was searched at the end");
+}
+
+/// A record in a folder with so many others that a search takes long.
+#[test]
+fn a_search_through_thousands_of_files_is_paid_with_looks() {
+    let place = Place::new();
+    for number in 0..2_000 {
+        append(&place.path(&format!("{DAY}/{number}.jsonl")), "");
+    }
+    let mut session = Session::new(place.files());
+    session.look(true);
+    assert!(session.next >= 10, "{}", session.next);
+}
+
 /// The worker reads it although nothing is printed.
 #[test]
 fn a_silent_agent_is_read_by_its_record() {
