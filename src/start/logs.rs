@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::task::yield_now;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::seen::see;
 use crate::adapters::{FirstText, first_text};
@@ -29,6 +29,11 @@ const BUFFER_BYTES: usize = 64 * 1024;
 const TURN: u32 = 64;
 /// Between two looks at an agent of which no host tells.
 const LOOK: Duration = Duration::from_secs(1);
+/// After a host has shown nothing for so long it may hang, and the files of the agent are looked at as well: one with
+/// agents shows something about as often.
+const SILENT: Duration = Duration::from_secs(4);
+/// How long a host that hangs is waited for to write the end of an account.
+const ACCOUNT: Duration = Duration::from_secs(10);
 
 /// Copies; returns the exit code.
 pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result<u8, Failure> {
@@ -101,7 +106,15 @@ fn path(arguments: &LogsArguments, row: &Row, dir: &FleetDir) -> PathBuf {
 /// Copies until the agent has ended, whatever becomes of its host.
 async fn follow(copy: &mut Copy, dir: &FleetDir, id: AgentId) -> io::Result<()> {
     let is_account = copy.path == AgentFiles::of(dir.path(), id).transcript;
-    let mut host = Host { dir, id, is_account, handle: None, looked: None };
+    let mut host = Host {
+        dir,
+        id,
+        is_account,
+        handle: None,
+        looked: None,
+        heard: Instant::now(),
+        ended: None,
+    };
     let mut is_over = host.is_over().await;
     loop {
         let has_more = copy.turn()?;
@@ -128,25 +141,64 @@ struct Host<'a> {
     is_account: bool,
     handle: Option<FleetHandle>,
     looked: Option<Instant>,
+    /// When the host showed something last, or was not waited for any longer.
+    heard: Instant,
+    /// When the files first told that the agent has ended of which the host says nothing.
+    ended: Option<Instant>,
 }
 
 impl Host<'_> {
-    /// Waits until the host shows something new, or has gone.
+    /// Waits until the host shows something new, has gone, or has been silent for too long.
     async fn changed(&mut self) {
         match &mut self.handle {
             Some(handle) => {
-                if handle.changed().await.is_err() {
-                    self.handle = None;
+                let silent = sleep_until(self.heard + SILENT);
+                tokio::select! {
+                    changed = handle.changed() => {
+                        self.heard = Instant::now();
+                        if changed.is_err() {
+                            self.handle = None;
+                        }
+                    }
+                    () = silent => {}
                 }
             }
             None => std::future::pending().await,
         }
     }
 
+    /// Says whether nothing more comes of an agent whose host lives and says nothing.
+    fn is_over_beside_silent_host(&mut self) -> bool {
+        if !matches!(life(&AgentDir::new(self.dir.agent(self.id))), Ok(Life::Ended(_) | Life::Lost))
+        {
+            return false;
+        }
+        if !self.is_account {
+            return true;
+        }
+        // It may still have something to write.
+        let is_over = self.ended.get_or_insert_with(Instant::now).elapsed() >= ACCOUNT;
+        if is_over {
+            say(&format!(
+                "{} has ended, and the host of fleet {} does not answer: the end of this account is missing",
+                self.id,
+                self.dir.id()
+            ));
+        }
+        is_over
+    }
+
     /// Says whether nothing more can come.
     async fn is_over(&mut self) -> bool {
         if let Some(handle) = &self.handle {
-            return has_ended(&handle.snapshot(), self.id);
+            if has_ended(&handle.snapshot(), self.id) {
+                return true;
+            }
+            if self.heard.elapsed() < SILENT {
+                return false;
+            }
+            self.heard = Instant::now();
+            return self.is_over_beside_silent_host();
         }
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
             return false;
@@ -158,12 +210,14 @@ impl Host<'_> {
             if let Ok(Ok(connected)) = connected {
                 let is_over = has_ended(&connected.handle.snapshot(), self.id);
                 self.handle = Some(connected.handle);
+                self.heard = Instant::now();
                 return is_over;
             }
         }
         match (life(&AgentDir::new(self.dir.agent(self.id))), host) {
-            // A host that does not answer may still have something to write of its account.
-            (Ok(Life::Ended(_) | Life::Lost), Ok(HostState::Here(_))) => !self.is_account,
+            (Ok(Life::Ended(_) | Life::Lost), Ok(HostState::Here(_))) => {
+                self.is_over_beside_silent_host()
+            }
             (Ok(Life::Ended(_) | Life::Lost), _) => true,
             (Ok(Life::NeverBegan), Ok(HostState::None)) => {
                 let (id, fleet) = (self.id, self.dir.id());

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::connect::Connector;
 use super::seen::see;
@@ -21,7 +21,7 @@ use crate::cli::{
 use crate::core::Snapshot;
 use crate::journal::{FleetDir, FleetStanding, StateDir};
 use crate::runtime::summary::summary_json_of;
-use crate::runtime::{Inspection, depth, inspect, is_own_mark, new_loop};
+use crate::runtime::{FleetHandle, Gone, Inspection, depth, inspect, is_own_mark, new_loop};
 use crate::supervise::Launcher;
 
 /// A host that goes sooner than this after it was reached may have a reason that does not pass.
@@ -32,6 +32,13 @@ const MOST_QUICK: u32 = 3;
 /// minute in all.
 const REST: Duration = Duration::from_millis(500);
 const MOST_TRIES: u32 = 120;
+
+/// After a host has shown nothing for so long it may hang, and the files of its fleet are read as well, less and less often
+/// while they say nothing either: a fleet in which nothing runs is silent, too.
+const SILENT: Duration = Duration::from_secs(5);
+const MOST_SILENT: Duration = Duration::from_mins(1);
+/// Tries to reach a host that lives and does not answer between two looks at the files.
+const TRIES_PER_LOOK: u32 = 10;
 
 /// How waiting ended.
 enum Ended {
@@ -142,7 +149,7 @@ impl Waiting<'_> {
         match (ended, last) {
             (Some(code), _) => Ok(Ended::Signal(code)),
             (None, Some(handle)) => {
-                let handle: crate::runtime::FleetHandle = handle;
+                let handle: FleetHandle = handle;
                 Ok(Ended::Late(Box::new((*handle.snapshot()).clone())))
             }
             (None, None) => self.look().await.map(|seen| Ended::Late(Box::new(seen))),
@@ -154,7 +161,7 @@ impl Waiting<'_> {
         &self,
         display: &mut Display<'_>,
         mut answers: Option<&mut dyn AnswerSource>,
-        last: &mut Option<crate::runtime::FleetHandle>,
+        last: &mut Option<FleetHandle>,
     ) -> Result<Snapshot, Failure> {
         let launcher =
             Launcher::this_executable().map_err(|error| Failure::no_fleet(error.to_string()))?;
@@ -166,6 +173,11 @@ impl Waiting<'_> {
                 Ok(connected) => connected,
                 Err(error) if error.is_passing() && tries < MOST_TRIES => {
                     tries += 1;
+                    if tries.is_multiple_of(TRIES_PER_LOOK)
+                        && let Some(seen) = self.look().await.ok().filter(is_over)
+                    {
+                        return Ok(seen);
+                    }
                     sleep(REST).await;
                     continue;
                 }
@@ -176,7 +188,10 @@ impl Waiting<'_> {
             #[expect(clippy::option_as_ref_deref, reason = "that would borrow it for too long")]
             let answers =
                 answers.as_mut().map(|answers| -> &mut dyn AnswerSource { &mut **answers });
-            let seen = watch_until(connected.handle.clone(), display, answers, &is_over).await;
+            let seen = tokio::select! {
+                seen = watch_until(connected.handle.clone(), display, answers, &is_over) => seen,
+                seen = self.over_by_files(connected.handle.clone(), &is_over) => return Ok(seen),
+            };
             if is_over(&seen) {
                 return Ok((*seen).clone());
             }
@@ -193,6 +208,26 @@ impl Waiting<'_> {
                     "the host of fleet {id} has gone {quick} times in a row: {} may say why",
                     self.dir.host_log().display()
                 )));
+            }
+        }
+    }
+
+    /// Reads the files of the fleet when its host has shown nothing for long; returns what they say once it is over.
+    async fn over_by_files(
+        &self,
+        mut handle: FleetHandle,
+        is_over: &impl Fn(&Snapshot) -> bool,
+    ) -> Snapshot {
+        let mut patience = SILENT;
+        loop {
+            match timeout(patience, handle.changed()).await {
+                Ok(Ok(_)) => patience = SILENT,
+                // It has gone, which whoever watches it hears as well.
+                Ok(Err(Gone)) => return std::future::pending().await,
+                Err(_) => match self.look().await {
+                    Ok(seen) if is_over(&seen) => return seen,
+                    Ok(_) | Err(_) => patience = MOST_SILENT.min(patience * 2),
+                },
             }
         }
     }

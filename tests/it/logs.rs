@@ -107,6 +107,30 @@ fn following_goes_on_without_a_host_and_ends_with_the_agent() {
 }
 
 #[test]
+fn a_host_that_hangs_keeps_nobody_who_follows_or_waits_beyond_the_end() {
+    let world = World::new();
+    dispatch(&world, &[TALKS]);
+    let (out, account) =
+        (world.start(&["logs", "1", "-f"]), world.start(&["logs", "1", "-f", "--transcript"]));
+    let wait = world.start(&["wait"]);
+    until_shown(&out, "one\n");
+    until_shown(&account, "one");
+    wait_until("the wait shows something", GENEROUS, || {
+        let shown = wait.stderr();
+        if shown.is_empty() { Err("nothing yet".to_owned()) } else { Ok(()) }
+    });
+    let host = host(&world);
+    host.signal(Signal::STOP);
+    go(&world);
+    assert_eq!(out.end().expect_code(0).stdout, "one\ntwo\n");
+    let account = account.end().expect_code(0);
+    assert!(account.stderr.contains("the end of this account is missing"), "{account:#?}");
+    wait.end().expect_code(0);
+    host.signal(Signal::CONT);
+    world.end_fleets();
+}
+
+#[test]
 fn who_reads_no_more_ends_the_following_and_a_flood_comes_whole() {
     let world = World::new();
     dispatch(
