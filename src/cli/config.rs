@@ -94,6 +94,8 @@ const SETTINGS: [(&str, Set); 13] = [
     ("idle_timeout", |to, text| set(&mut to.idle_timeout, values::span(text))),
 ];
 
+/// Kind that takes the text of a task as a shell command.
+const SHELL: &str = "sh";
 /// Keys that are no options.
 const OTHERS: [&str; 4] = ["agent", "order", "kinds", "prices"];
 
@@ -176,9 +178,9 @@ impl Config {
                 "kinds" => {}
                 "agent" => {
                     let kind = source.text(name, item)?;
-                    config.agent = Some(config.known(&source, kind, item)?);
+                    config.agent = Some(config.known(&source, kind, item, whose)?);
                 }
-                "order" => config.order = Some(config.order(&source, item)?),
+                "order" => config.order = Some(config.order(&source, item, whose)?),
                 "prices" if whose == Whose::Project => {
                     return Err(source.at_key(
                         key,
@@ -202,7 +204,12 @@ impl Config {
         Ok(config)
     }
 
-    fn order(&self, source: &Source<'_>, item: &Item<'_>) -> Result<Vec<String>, String> {
+    fn order(
+        &self,
+        source: &Source<'_>,
+        item: &Item<'_>,
+        whose: Whose,
+    ) -> Result<Vec<String>, String> {
         let DeValue::Array(items) = item.get_ref() else {
             return Err(source.unlike(
                 item,
@@ -210,7 +217,7 @@ impl Config {
                 "a list of kinds such as [\"codex\", \"claude\"]",
             ));
         };
-        let kind = |item| self.known(source, source.text("order", item)?, item);
+        let kind = |item| self.known(source, source.text("order", item)?, item, whose);
         let order = items.iter().map(kind).collect::<Result<Vec<_>, String>>()?;
         if order.is_empty() {
             return Err(
@@ -220,9 +227,26 @@ impl Config {
         Ok(order)
     }
 
-    /// Returns a name if it is one of a kind that can be chosen without a command line.
-    fn known(&self, source: &Source<'_>, kind: String, item: &Item<'_>) -> Result<String, String> {
+    /// Returns a name if it is one of a kind that can be chosen without a command line, by whom it is.
+    fn known(
+        &self,
+        source: &Source<'_>,
+        kind: String,
+        item: &Item<'_>,
+        whose: Whose,
+    ) -> Result<String, String> {
         let names = self.names();
+        let adapter = self.kinds.get(&kind).map_or(&*kind, |kind| &kind.own.adapter.0);
+        if whose == Whose::Project && adapter == SHELL {
+            return Err(source.at(
+                item,
+                &format!(
+                    "{} runs the texts of tasks as shell commands, which is the owner's to choose: say --agent, or set it \
+                     in the owner's config file",
+                    one_line(&kind)
+                ),
+            ));
+        }
         if kind != COMMAND && names.contains(&kind.as_str()) {
             return Ok(kind);
         }

@@ -129,6 +129,18 @@ fn a_file_with_a_mistake_or_with_prices_is_not_trusted_and_agents_trust_none() {
     write(&world, "[prices.m]\ninput = 0\noutput = 0\n");
     let prices = refused(&world, &["trust", "--yes"]);
     assert!(prices.contains("prices are the owner's to say"), "{prices}");
+    for text in [
+        "agent = \"sh\"\n",
+        "order = [\"claude\", \"sh\"]\n",
+        "agent = \"mine\"\n[kinds.mine]\nadapter = \"sh\"\n",
+    ] {
+        write(&world, text);
+        let shell = refused(&world, &["trust", "--yes"]);
+        assert!(
+            shell.contains("as shell commands") && shell.contains("was not trusted"),
+            "{text}: {shell}"
+        );
+    }
     write(&world, "cap = 2\n");
     let mut inside = world.fleet_command(&["trust", "--yes"]);
     inside.env("FLEET_AGENT", "k3f/1").env("FLEET_DEPTH", "1");
