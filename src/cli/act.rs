@@ -103,6 +103,25 @@ pub(crate) fn fleet_to(
     Ok(Meant { dir: state.fleet(&picked.id), seen: place.map(|place| seen.swap_remove(place)) })
 }
 
+/// Finds the fleet that a command may mean without a look at any: the one that was named, else the only one of this folder
+/// that has a host, else its newest.
+pub(super) fn likely_fleet(state: &StateDir, which: Option<&str>) -> Result<FleetDir, Failure> {
+    if let Some(text) = which {
+        return state.find(text).map_err(no_fleet);
+    }
+    let folder = folder_of(&current_folder()?);
+    if let [hosted] = hosted_of_folder(state, &folder)?.as_slice() {
+        return Ok(state.fleet(hosted));
+    }
+    let files = ids(state)?.into_iter().filter_map(|id| {
+        let dir = state.fleet(&id);
+        let file = dir.read_file().ok().filter(|file| file.root == folder)?;
+        Some((file.created, dir))
+    });
+    let newest = files.max_by_key(|(created, _)| *created);
+    newest.map(|(_, dir)| dir).ok_or_else(|| Failure::no_fleet("this folder has no fleet"))
+}
+
 /// Returns the fleets of one folder that have a host, here or elsewhere.
 fn hosted_of_folder(state: &StateDir, folder: &Path) -> Result<Vec<FleetId>, Failure> {
     let mut hosted = ids(state)?;

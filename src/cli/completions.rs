@@ -12,13 +12,13 @@ use clap::{Arg, Command, CommandFactory as _, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 
-use super::act::{Failure, fleet_to, ids, state_dir};
+use super::act::{Failure, ids, likely_fleet, no_fleet, state_dir};
 use super::arguments::{Arguments, CompletionsArguments, GlobalArguments};
 use super::config::Config;
 use super::exit_code::DONE;
 use super::look::print;
-use crate::core::{Row, Snapshot};
-use crate::journal::Purpose;
+use crate::core::{Row, Snapshot, Status};
+use crate::runtime::recorded;
 use crate::words::plain_text::{cut_cells, headline, one_line};
 
 /// Variable by which the script asks; its value is the shell.
@@ -114,8 +114,9 @@ fn agents(begun: &str) -> Vec<CompletionCandidate> {
     let seen = || -> Result<Snapshot, Failure> {
         let told = told();
         let state = state_dir(&told)?;
-        let meant = fleet_to(&state, told.fleet.as_deref(), Purpose::Read)?;
-        Ok(meant.inspection()?.snapshot)
+        // A key that is pressed by the way must neither wait for long reading nor end what lost agents have left.
+        let dir = likely_fleet(&state, told.fleet.as_deref())?;
+        recorded(&dir).map_err(no_fleet)
     };
     seen().map(|snapshot| selectors(&snapshot, begun)).unwrap_or_default()
 }
@@ -129,7 +130,13 @@ fn selectors(snapshot: &Snapshot, begun: &str) -> Vec<CompletionCandidate> {
     all.extend(snapshot.batches.iter().map(|view| {
         (format!("set:{}", view.batch.number), format!("a batch of {}", view.batch.agents.len()))
     }));
-    let said = |row: &Row| format!("{}: {}", row.status.as_str(), headline(&row.task.text, WIDTH));
+    // Of what is not recorded as ended nobody has looked whether it lives.
+    let said = |row: &Row| match row.status {
+        Status::Ended(_) => {
+            format!("{}: {}", row.status.as_str(), headline(&row.task.text, WIDTH))
+        }
+        _ => headline(&row.task.text, WIDTH),
+    };
     all.extend(snapshot.rows.iter().map(|row| (row.id.0.to_string(), said(row))));
     all.retain(|(word, _)| word.starts_with(begun));
     all.truncate(MOST_AGENTS);

@@ -105,6 +105,14 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
     })
 }
 
+/// Returns a fleet as its journal tells it. Nothing is looked at or changed, so this takes a moment however much agents
+/// write; what is told as living may have ended since.
+pub fn recorded(dir: &FleetDir) -> Result<Snapshot, InspectError> {
+    let records = journal::read(&dir.journal())?;
+    let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
+    Ok(Fleet::restore(dir.id().clone(), records).snapshot(newest))
+}
+
 /// Says whether no agent of the fleet has a folder: without a journal it is one that never began.
 fn has_no_agents(dir: &FleetDir) -> bool {
     match std::fs::read_dir(dir.agents()) {

@@ -350,6 +350,34 @@ fn a_shell_completes_subcommands_fleets_agents_and_kinds() {
     assert!(unknown.stderr.contains("csh"), "{unknown:#?}");
 }
 
+/// Only a look at the fleet, such as `fleet show`, finds the agent lost and ends what it has left.
+#[test]
+fn what_a_lost_agent_left_outlives_a_completion() {
+    let mut world = World::new();
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_fleet")).parent().unwrap();
+    world.set("PATH", &format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    // The program goes with its shim, and what it has put into a session of its own does not.
+    let task = "setsid sh -c 'until [ -e go ]; do sleep 0.02; done; echo lives > lives; exec sleep 600' & \
+                echo ran >> ran; wait";
+    let live = world.start(&["run", "--agent", "sh", task]);
+    world.wait_lines("ran", 1);
+    live.signal(Signal::KILL);
+    live.end();
+    let shim = world.shim(1);
+    shim.signal(Signal::KILL);
+    shim.wait_gone("the shim");
+    for words in
+        [&["fleet", "retry", ""][..], &["fleet", "logs", "--fleet", &world.only_fleet(), ""]]
+    {
+        let agents = completed(&world, words);
+        assert!(agents.contains(&"1".to_owned()), "{agents:?}");
+    }
+    let_go(&world);
+    world.wait_lines("lives", 1);
+    let shown = said(&world, &["show"]);
+    assert!(shown.contains("lost"), "{shown}");
+}
+
 #[test]
 fn manual_pages_are_printed_and_written() {
     let world = World::new();
