@@ -33,6 +33,7 @@ impl Host {
 
     pub(super) fn never_began(&mut self, id: AgentId) {
         self.shims.remove(&id);
+        self.forget_before(id);
         self.apply(Event::NeverBegan(id));
     }
 

@@ -132,6 +132,7 @@ impl Host {
             }
             self.show(false);
         }
+        self.end_looks().await;
         self.stale = true;
         self.show(true);
     }
@@ -293,6 +294,7 @@ impl Host {
             News::Launched(id, Ok(launched)) => self.launched(id, launched),
             News::Launched(id, Err(why)) => {
                 self.shims.remove(&id);
+                self.forget_before(id);
                 // No shim will take what is stored, and no shim will delete it.
                 let _ = self.agent_dir(id).forget_env();
                 for event in Event::not_started(id, why, self.clock.now()) {
@@ -336,6 +338,7 @@ impl Host {
                     self.apply(Event::Command { ticket: Ticket(0), command });
                 }
                 self.scan.forget(id);
+                self.forget_before(id);
                 self.apply(Event::NeverBegan(id));
             }
             Ok(Life::Ended(record)) => self.tree_gone(id, record.to_tree_end(owner_stop)),

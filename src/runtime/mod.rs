@@ -18,6 +18,7 @@ mod host_thread;
 mod inspect;
 mod launch;
 mod local;
+mod looks;
 mod news;
 mod output;
 mod paper;

@@ -5,22 +5,22 @@
 //! what its answers mean.
 //!
 //! All of it happens beside the loop and has a time limit: no start waits for it, and no end waits long. So an agent can
-//! be faster than the first look: what it has written by then is known by the time of each file, what it has committed or
-//! removed by then is not. The programs that this is for take seconds before they ask their models anything.
+//! be faster than the first look: what it has written by then is known by the time of each file, what it has committed by
+//! then is not. The programs that this is for take seconds before they ask their models anything.
 
 mod git;
 mod status;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::host::Host;
+use super::looks::Looks;
 use super::news::News;
 use crate::adapters;
 use crate::core::{AgentId, ChangedFiles, Event, Moment, Row, TreeEnd};
@@ -29,30 +29,46 @@ use git::WorkTree;
 use status::Status;
 
 /// How many are asked at once: more would only wait for the same disk.
-const AT_ONCE: usize = 4;
+const AT_ONCE: u32 = 4;
 /// Longest look before the start. It goes on while the agent begins its work.
 const FIRST: Duration = Duration::from_secs(10);
 /// Longest look after the end, which waits for it.
 const LAST: Duration = Duration::from_secs(2);
 
+/// Longest wait for looks when the host ends.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// The agents whose work trees were looked at before their start.
 #[derive(Debug)]
 pub(super) struct WorkTrees {
     begun: HashMap<AgentId, Begun>,
-    turns: Arc<Semaphore>,
+    looks: Looks,
 }
 
 impl Default for WorkTrees {
     fn default() -> Self {
-        Self { begun: HashMap::new(), turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { begun: HashMap::new(), looks: Looks::new(AT_ONCE) }
     }
 }
 
-/// The first look at a work tree, which may still go on.
+/// The looks at the work tree of an agent. Whichever goes on is given up once this is dropped: when it has taken too long,
+/// the agent never began, the host has ended.
 #[derive(Debug)]
 struct Begun {
-    before: JoinHandle<Option<Before>>,
-    is_given_up: Arc<AtomicBool>,
+    /// The first look, which may still go on, until the agent has ended.
+    before: Option<JoinHandle<Option<Before>>>,
+    /// An end does not wait for it beyond this: not at all, that is, unless the agent was quick.
+    until: Instant,
+    wanted: Arc<()>,
+}
+
+/// Folders of other agents.
+#[derive(Debug)]
+struct Others {
+    /// Of those that ran while this one did.
+    during: Vec<PathBuf>,
+    /// Of those as well that began when it was gone and may have been at work before its work tree was looked at.
+    until_look: Vec<PathBuf>,
 }
 
 /// A work tree before the start of an agent.
@@ -60,7 +76,6 @@ struct Begun {
 struct Before {
     tree: WorkTree,
     since: (i64, i64),
-    settings: Vec<status::Stamp>,
     status: Status,
 }
 
@@ -73,41 +88,38 @@ impl Host {
             return;
         }
         let root = self.fleet.options().mesh.clone().unwrap_or_else(|| task.root.clone());
-        let since = status::begin();
-        let turns = Arc::clone(&self.trees.turns);
-        let is_given_up = Arc::new(AtomicBool::new(false));
-        let given_up = Arc::clone(&is_given_up);
-        let look = async move {
-            let _turn = turns.acquire_owned().await.ok()?;
-            let look = move || Before::look(&root, since, &given_up);
-            tokio::task::spawn_blocking(look).await.ok().flatten()
-        };
-        self.trees.begun.insert(id, Begun { before: tokio::spawn(look), is_given_up });
+        let since = status::now();
+        let wanted = Arc::new(());
+        let asked = Arc::downgrade(&wanted);
+        let looks = self.trees.looks.clone();
+        let look = async move { looks.look(move || Before::look(&root, since, &asked)).await };
+        let (before, until) = (Some(tokio::spawn(look)), Instant::now() + LAST);
+        self.trees.begun.insert(id, Begun { before, until, wanted });
     }
 
     /// The tree of an agent is gone: its output is read to its end, after its work tree was looked at once more.
     pub(super) fn tree_gone(&mut self, id: AgentId, tree: TreeEnd) {
         let code = tree.code();
-        let Some(Begun { before, is_given_up }) = self.trees.begun.remove(&id) else {
+        let begun = self.trees.begun.get_mut(&id);
+        let Some((before, until, asked)) = begun.and_then(|begun| {
+            Some((begun.before.take()?, begun.until, Arc::downgrade(&begun.wanted)))
+        }) else {
             self.scan.finish(id, code);
             self.apply(Event::TreeGone(id, tree));
             return;
         };
-        // Before the next one has its slot.
-        let others = self.others(id);
-        let until = status::now();
+        let gone = status::now();
+        let during = self.others(id);
+        // One that takes its place may be at work before the last look.
         self.apply(Event::TreeGone(id, tree));
-        let (turns, sender) = (Arc::clone(&self.trees.turns), self.sender.clone());
+        let others = Others { during, until_look: self.others(id) };
+        let (looks, sender) = (self.trees.looks.clone(), self.sender.clone());
         tokio::spawn(async move {
-            let given_up = Arc::clone(&is_given_up);
-            let look = async move {
-                let before = before.await.ok().flatten()?;
-                let _turn = turns.acquire_owned().await.ok()?;
-                let look = move || before.compare(&others, until, &given_up);
-                tokio::task::spawn_blocking(look).await.ok().flatten()
+            let look = async {
+                let before = timeout_at(until, before).await.ok()?.ok().flatten()?;
+                looks.look(move || before.compare(gone, &others, &asked)).await
             };
-            let changed = tokio::time::timeout(LAST, look).await.ok().flatten();
-            is_given_up.store(true, Ordering::Relaxed);
+            let changed = timeout(LAST, look).await.ok().flatten();
             // The loop has gone: nobody wants to hear more.
             let _ = sender.send(News::Changed(id, code, changed)).await;
         });
@@ -120,64 +132,69 @@ impl Host {
         code: Option<i32>,
         changed: Option<ChangedFiles>,
     ) {
+        self.forget_before(id);
         if let Some(changed) = changed {
             self.apply(Event::Changed(id, changed));
         }
         self.scan.finish(id, code);
     }
 
+    /// Gives up the looks for an agent that nobody wants to know of any more.
+    pub(super) fn forget_before(&mut self, id: AgentId) {
+        self.trees.begun.remove(&id);
+    }
+
+    /// Gives up all looks, and waits until git has been ended with them, but not for a disk that does not answer.
+    pub(super) async fn end_looks(&mut self) {
+        self.trees.begun.clear();
+        // What is not over by then is at least not waited for.
+        let _ = timeout(ENDING, self.trees.looks.all_over(AT_ONCE)).await;
+    }
+
     /// Returns the folders of all agents of this fleet that ran while this one did and may have changed files.
-    fn others(&mut self, id: AgentId) -> Vec<PathBuf> {
-        self.show(true);
+    fn others(&self, id: AgentId) -> Vec<PathBuf> {
         let Some(began) = self.fleet.dispatched_at(id) else { return Vec::new() };
         let mesh = self.fleet.options().mesh.as_ref();
         let snapshot = self.end.snapshots.borrow();
-        let others = snapshot.rows.iter().filter(|row| row.id != id && ran_since(row, began));
+        let others = snapshot.rows.iter().filter(|row| row.id != id && self.ran_since(row, began));
         let folders = others.map(|row| mesh.unwrap_or(&row.task.root).clone());
         let mut folders: Vec<_> = folders.collect();
         folders.sort();
         folders.dedup();
         folders
     }
-}
 
-/// Says whether an agent that may write has run since then.
-fn ran_since(row: &Row, began: Moment) -> bool {
-    let Some(started) = row.started.filter(|_| !row.task.read_only) else { return false };
-    // Its output may still be read when the next one has its slot.
-    let over = row.ran.map(|ran| started.after(ran));
-    let ended = row.end.as_ref().map(|end| end.at).or(over);
-    ended.is_none_or(|ended| ended >= began)
+    /// Says whether an agent that may write has run since then. The fleet is asked: a row can be a frame old.
+    fn ran_since(&self, row: &Row, began: Moment) -> bool {
+        let has_run = self.fleet.dispatched_at(row.id).is_some();
+        let has_gone = self.fleet.gone_at(row.id).is_some_and(|gone| gone < began);
+        has_run && !has_gone && !row.task.read_only
+    }
 }
 
 impl Before {
-    fn look(root: &Path, since: (i64, i64), is_given_up: &AtomicBool) -> Option<Self> {
+    fn look(root: &Path, since: (i64, i64), wanted: &Weak<()>) -> Option<Self> {
         let tree = WorkTree::of(root)?;
-        let settings = tree.settings();
-        let is_new = |(seconds, nanos, _): &(i64, i64, u64)| (*seconds, *nanos) >= since;
-        if settings.iter().flatten().any(is_new) {
-            // The agent may have been faster.
-            return None;
-        }
-        let status = look(&tree, FIRST, is_given_up)?;
-        Some(Self { tree, since, settings, status })
+        let status = look(&tree, FIRST, wanted)?;
+        Some(Self { tree, since, status })
     }
 
-    /// Returns what has changed since; `None` if that cannot be known.
+    /// Returns what has changed since, until the agent was `gone`; `None` if that cannot be known.
     fn compare(
         &self,
-        others: &[PathBuf],
-        until: (i64, i64),
-        is_given_up: &AtomicBool,
+        gone: (i64, i64),
+        others: &Others,
+        wanted: &Weak<()>,
     ) -> Option<ChangedFiles> {
         let tree = &self.tree;
-        if tree.settings() != self.settings {
-            return None;
-        }
-        let after = look(tree, LAST, is_given_up)?;
-        let committed = self.committed(&after, is_given_up)?;
+        let after = look(tree, LAST, wanted)?;
+        let committed = self.committed(&after, wanted)?;
         let top = &tree.top;
-        let changed = status::changed(&self.status, (self.since, until), &after, &committed, top);
+        let changed = status::changed(&self.status, self.since, &after, &committed, top);
+        let (changed, has_time) = status::until(changed, gone, top);
+        // When a file was deleted or a commit was made is not known.
+        let is_certain = has_time && committed.is_empty();
+        let others = if is_certain { &others.during } else { &others.until_look };
         let below = |path: &PathBuf| {
             let whole = top.join(path);
             let path = whole.strip_prefix(&tree.root).unwrap_or(&whole);
@@ -196,7 +213,7 @@ impl Before {
     }
 
     /// Returns what differs between the commit before and the one after.
-    fn committed(&self, after: &Status, is_given_up: &AtomicBool) -> Option<Vec<PathBuf>> {
+    fn committed(&self, after: &Status, wanted: &Weak<()>) -> Option<Vec<PathBuf>> {
         let (Some(before), Some(after)) = (&self.status.head, &after.head) else {
             return Some(Vec::new());
         };
@@ -213,15 +230,13 @@ impl Before {
             "--ignore-submodules=all",
             before,
             after,
-            "--",
-            ".",
         ];
-        status::names(&self.tree.ask(&arguments, LAST, is_given_up)?)
+        status::names(&self.tree.ask(&arguments, LAST, wanted)?)
     }
 }
 
 /// Asks what of a work tree differs from its commit, submodules left out.
-fn look(tree: &WorkTree, limit: Duration, is_given_up: &AtomicBool) -> Option<Status> {
+fn look(tree: &WorkTree, limit: Duration, wanted: &Weak<()>) -> Option<Status> {
     let arguments = [
         "status",
         "--porcelain=v2",
@@ -231,8 +246,6 @@ fn look(tree: &WorkTree, limit: Duration, is_given_up: &AtomicBool) -> Option<St
         "--no-renames",
         "--untracked-files=all",
         "--ignore-submodules=all",
-        "--",
-        ".",
     ];
-    status::read(&tree.ask(&arguments, limit, is_given_up)?, &tree.top)
+    status::read(&tree.ask(&arguments, limit, wanted)?, &tree.top)
 }

@@ -178,14 +178,61 @@ fn a_git_that_never_answers_is_given_up() {
     });
 }
 
-/// The settings of a repository can name programs that git starts: one that the agent has changed is not asked.
+/// The settings of a repository can name programs that git starts. An agent can write such settings, also where only an
+/// included file changes, and the next agent's first look must not run them either.
 #[test]
-fn a_repository_whose_settings_the_agent_has_changed_is_not_looked_at_again() {
+fn programs_that_the_settings_of_a_repository_name_are_not_run() {
     let world = repository();
-    let task = "git config filter.bad.clean 'touch ran; cat'; echo '* filter=bad' > .gitattributes; echo x >> edited";
+    std::fs::write(world.file("settings"), "").unwrap();
+    git(&world, &["config", "include.path", "../settings"]);
+    let task = "git config filter.bad.clean 'touch ran; cat'; git config filter.bad.required true; \
+        git config core.fsmonitor 'touch ran; :'; \
+        git config -f settings filter.worse.process 'touch ran; :'; \
+        printf '* filter=bad\\nsame filter=worse\\n' > .gitattributes; echo x >> edited; touch same";
     let ran = run(&world, &[task]);
-    assert_eq!(files(&ran, 0), NOTHING, "{ran:#?}");
+    let expected = json!([".gitattributes", "edited", "settings"]);
+    assert_eq!(files(&ran, 0), (expected, json!("git")), "{ran:#?}");
+    let ran = run(&world, &["touch same; echo x >> edited"]);
+    assert_eq!(files(&ran, 0), (json!(["edited"]), json!("git")), "{ran:#?}");
     assert!(!world.file("ran").exists());
+    // A name that cannot be given in words gives no list.
+    git(&world, &["config", "filter.a=b.clean", "touch ran; cat"]);
+    assert_eq!(files(&run(&world, &["echo x >> edited"]), 0), NOTHING);
+    assert!(!world.file("ran").exists());
+}
+
+/// What another user's repository says is nothing to go by. Only root can make one here.
+#[expect(clippy::print_stdout, reason = "a test that did not run has to say so")]
+#[test]
+fn the_repository_of_another_user_is_not_looked_at() {
+    let world = repository();
+    let other = world.start_command({
+        let mut chown = world.command("chown");
+        chown.args(["-R", "12345", "."]);
+        chown
+    });
+    if other.end().code != Some(0) {
+        println!("skipped, because files cannot be given to another user");
+        return;
+    }
+    assert_eq!(files(&run(&world, &["echo x > new"]), 0), NOTHING);
+    git(&world, &["config", "--global", "safe.directory", "*"]);
+    let ran = run(&world, &["echo x > newer"]);
+    assert_eq!(files(&ran, 0), (json!(["newer"]), json!("git")), "the owner trusts it: {ran:#?}");
+}
+
+/// A pipe that nobody writes to, where git would have its files.
+#[test]
+fn a_pipe_in_the_place_of_a_repository_holds_up_nothing() {
+    let world = world();
+    let mut command = world.command("mkfifo");
+    command.arg(".git");
+    world.start_command(command).end().expect_code(0);
+    let three = ["-j", "3", "echo x > one", "echo x > two", "echo x > three"];
+    let ran = run(&world, &three);
+    for agent in 0..3 {
+        assert_eq!(files(&ran, agent), NOTHING, "{ran:#?}");
+    }
 }
 
 /// Commands of `sh` are no agents that edit, and what a program tells of itself goes before what git says.

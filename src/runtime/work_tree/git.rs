@@ -2,29 +2,33 @@
 //!
 //! What may go here: finding a work tree, the command line, the time it may take. What may not: what its output means.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, Stdio};
+use std::sync::Weak;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::status::{Stamp, stamp};
+use crate::supervise::find_on_path;
 
 /// Most bytes of an answer: a folder of which git says more is not listed.
 const ANSWER_BYTES: u64 = 4 << 20;
 /// How often it is looked whether an answer is still wanted.
 const SLICE: Duration = Duration::from_millis(50);
-/// Longest file that points to the place of a repository, in bytes.
-const POINTER_BYTES: u64 = 64 * 1024;
+/// Most filters that are switched off: a repository that names more is not looked at.
+const FILTERS: usize = 32;
 
 /// What git is told on each call: it takes no lock, so that the index is not written, starts no program that the
-/// repository names, and asks nobody on the network.
-const QUIET: [&str; 9] = [
+/// repository names, and takes no folder of the work tree for a repository.
+const QUIET: [&str; 11] = [
     "--no-optional-locks",
+    "--no-pager",
+    "--literal-pathspecs",
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -32,7 +36,16 @@ const QUIET: [&str; 9] = [
     "-c",
     "core.untrackedCache=false",
     "-c",
-    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+];
+
+/// It asks nobody, neither a person nor the network. The repository could allow protocols one by one: the variable goes
+/// before that.
+const ALONE: [(&str, &str); 4] = [
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("LC_ALL", "C"),
 ];
 
 /// A work tree that git can be asked about.
@@ -54,57 +67,88 @@ impl WorkTree {
     }
 
     /// Asks git. `None` if there is no git, it fails, says too much, takes longer than the limit, or until nobody wants to
-    /// know any more, after which it is ended.
+    /// know any more, after which it is ended; and if the repository is another user's, which git finds out itself.
+    ///
+    /// The contents of files are compared as they are: a filter is a program, which the repository names and the agent may
+    /// have.
     pub(super) fn ask(
         &self,
         arguments: &[&str],
         limit: Duration,
-        is_given_up: &AtomicBool,
+        wanted: &Weak<()>,
     ) -> Option<Vec<u8>> {
-        let mut command = Command::new("git");
-        command.args(QUIET).arg("--git-dir").arg(self.top.join(".git"));
-        command.arg("--work-tree").arg(&self.top).args(arguments);
+        let list = self.command(&["config", "--includes", "--null", "--name-only", "--list"])?;
+        let without = without_filters(&answer(list, limit, wanted)?)?;
+        let mut command = self.command(&[])?;
+        for setting in without {
+            command.arg("-c").arg(setting);
+        }
+        command.args(arguments).arg("--").arg(self.below());
+        answer(command, limit, wanted)
+    }
+
+    /// Returns the folder that is asked about, from the top on.
+    fn below(&self) -> &Path {
+        let below = self.root.strip_prefix(&self.top).unwrap_or(&self.root);
+        if below.as_os_str().is_empty() { Path::new(".") } else { below }
+    }
+
+    /// Makes a command that runs at the top. Git is not told where the repository is: only one that it has found does it
+    /// check for its owner.
+    fn command(&self, arguments: &[&str]) -> Option<Command> {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/bin:/usr/bin"));
+        let mut command = Command::new(program(&path, &self.top)?);
         for (name, _) in std::env::vars_os() {
             if name.as_encoded_bytes().starts_with(b"GIT_") {
                 command.env_remove(name);
             }
         }
-        command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C");
-        command.current_dir(&self.root).process_group(0);
+        // A top that turns out to be none is not looked for above.
+        let ceiling = self.top.parent().unwrap_or(&self.top);
+        command.envs(ALONE).env("GIT_CEILING_DIRECTORIES", ceiling);
+        command.args(QUIET).arg("--work-tree").arg(&self.top).args(arguments);
+        command.current_dir(&self.top).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        answer(command.spawn().ok()?, limit, is_given_up)
-    }
-
-    /// Looks at the files that could make git start other programs. An agent that has changed them is not asked about.
-    pub(super) fn settings(&self) -> Vec<Stamp> {
-        let place = pointed(&self.top.join(".git"), "gitdir: ");
-        let common = pointed(&place.join("commondir"), "");
-        let common = if common.is_dir() { common } else { place.clone() };
-        let files = [
-            self.top.join(".git"),
-            place.join("config.worktree"),
-            common.join("config"),
-            common.join("info/attributes"),
-        ];
-        // Of a folder only whether it is one: it changes with each file in it.
-        files.iter().map(|file| if file.is_dir() { None } else { stamp(file) }).collect()
+        Some(command)
     }
 }
 
-/// Returns the path that a file holds after a mark, from its own folder; the path itself if it is no such file.
-fn pointed(path: &Path, mark: &str) -> PathBuf {
-    let mut text = String::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(POINTER_BYTES).read_to_string(&mut text));
-    let target = text.strip_prefix(mark).filter(|_| read.is_ok()).map(str::trim_end);
-    match (target, path.parent()) {
-        (Some(target), Some(folder)) if !target.is_empty() => folder.join(target),
-        _ => path.to_owned(),
-    }
+/// Finds git in the folders of a path, those left out that the agent can fill: relative ones and ones in its work tree.
+fn program(path: &OsStr, top: &Path) -> Option<PathBuf> {
+    let is_below =
+        |folder: &Path| folder.canonicalize().is_ok_and(|folder| folder.starts_with(top));
+    let folders =
+        std::env::split_paths(path).filter(|folder| folder.is_absolute() && !is_below(folder));
+    find_on_path("git", Some(&std::env::join_paths(folders).ok()?))
 }
 
-/// Reads what a program says until it ends; one that takes too long is ended with all that it has started.
-fn answer(mut child: Child, limit: Duration, is_given_up: &AtomicBool) -> Option<Vec<u8>> {
+/// Reads the names of all settings, and returns those that switch off all filters among them. `None` for too many of them
+/// and for names that cannot be set in words.
+fn without_filters(names: &[u8]) -> Option<Vec<String>> {
+    let mut filters = BTreeSet::new();
+    for name in names.split(|byte| *byte == 0) {
+        let Some(name) = name.strip_prefix(b"filter.") else { continue };
+        let name = std::str::from_utf8(name).ok()?;
+        // A setting of all filters has no dot, and no meaning.
+        let Some((filter, _)) = name.rsplit_once('.') else { continue };
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+ ".contains(letter);
+        if !filter.chars().all(is_plain) {
+            return None;
+        }
+        filters.insert(filter);
+    }
+    let without = |filter: &&str| {
+        let set = |end: &str| format!("filter.{filter}.{end}");
+        [set("clean="), set("smudge="), set("process="), set("required=false")]
+    };
+    (filters.len() <= FILTERS).then(|| filters.iter().flat_map(without).collect())
+}
+
+/// Reads what a program says until it ends; one that takes too long, or whose answer is not wanted any more, is ended with
+/// all that it has started.
+fn answer(mut command: Command, limit: Duration, wanted: &Weak<()>) -> Option<Vec<u8>> {
+    let is_wanted = || wanted.strong_count() > 0;
+    let mut child = is_wanted().then(|| command.spawn())?.ok()?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (sender, receiver) = sync_channel(1);
     let output = child.stdout.take()?;
@@ -116,7 +160,7 @@ fn answer(mut child: Child, limit: Duration, is_given_up: &AtomicBool) -> Option
     });
     let mut told = None;
     let mut waited = Duration::ZERO;
-    while told.is_none() && waited < limit && !is_given_up.load(Ordering::Relaxed) {
+    while told.is_none() && waited < limit && is_wanted() {
         match receiver.recv_timeout(SLICE) {
             Err(RecvTimeoutError::Timeout) => waited += SLICE,
             Err(RecvTimeoutError::Disconnected) => break,
@@ -138,30 +182,47 @@ fn answer(mut child: Child, limit: Duration, is_given_up: &AtomicBool) -> Option
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::Arc;
+
     use super::*;
 
-    fn shell(script: &str) -> Child {
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script]).process_group(0).stdout(Stdio::piped());
-        command.spawn().unwrap()
+        command
     }
 
     #[test]
-    fn an_answer_that_takes_too_long_or_fails_is_none() {
-        let long = Duration::from_mins(1);
-        let wanted = AtomicBool::new(false);
-        let told = |child| answer(child, long, &wanted);
+    fn an_answer_that_takes_too_long_fails_or_is_not_wanted_is_none() {
+        let wanted = Arc::new(());
+        let told = |command| answer(command, LONG, &Arc::downgrade(&wanted));
         assert_eq!(told(shell("printf told")), Some(b"told".to_vec()));
         assert_eq!(told(shell("printf told; exit 3")), None);
         assert_eq!(told(shell("head -c 5000000 /dev/zero")), None);
-        assert_eq!(answer(shell("sleep 1000"), long, &AtomicBool::new(true)), None);
-        // The one that waits has another one in its group: neither is left, or this would never end.
-        let mut child = Command::new("sh");
-        child.args(["-c", "sleep 1000 & sleep 1000"]).process_group(0).stdout(Stdio::piped());
-        let child = child.spawn().unwrap();
-        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-        assert_eq!(answer(child, Duration::from_millis(10), &wanted), None);
-        assert!(rustix::process::test_kill_process(pid).is_err());
+        assert_eq!(answer(shell("sleep 1000"), LONG, &Weak::new()), None);
+        // The one that waits has another one in its group: neither is left.
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let script = format!("echo $$ > {}; sleep 1000 & sleep 1000", pid.display());
+        std::thread::scope(|scope| {
+            let told = scope.spawn(|| {
+                let wanted = Arc::new(());
+                let asked = Arc::downgrade(&wanted);
+                let told = scope.spawn(move || answer(shell(&script), LONG, &asked));
+                let read = || std::fs::read_to_string(&pid).unwrap_or_default();
+                while !read().ends_with('\n') {
+                    std::thread::yield_now();
+                }
+                drop(wanted);
+                told.join().unwrap()
+            });
+            assert_eq!(told.join().unwrap(), None);
+        });
+        let pid: i32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        assert!(rustix::process::test_kill_process(Pid::from_raw(pid).unwrap()).is_err());
     }
 
     #[test]
@@ -174,11 +235,44 @@ mod tests {
         std::fs::write(folder.path().join(".git"), "gitdir: elsewhere/.git\n").unwrap();
         let tree = WorkTree::of(&below).unwrap();
         assert_eq!(tree.top, folder.path().canonicalize().unwrap());
-        assert_eq!(pointed(&tree.top.join(".git"), "gitdir: "), tree.top.join("elsewhere/.git"));
-        let before = tree.settings();
-        assert_eq!(tree.settings(), before);
-        std::fs::create_dir_all(folder.path().join("elsewhere/.git")).unwrap();
-        std::fs::write(folder.path().join("elsewhere/.git/config"), "[filter \"x\"]").unwrap();
-        assert_ne!(tree.settings(), before, "it names programs now");
+        assert_eq!(tree.below(), Path::new("a/b"));
+        assert_eq!(WorkTree::of(folder.path()).unwrap().below(), Path::new("."));
+    }
+
+    #[test]
+    fn git_is_not_taken_from_where_an_agent_can_put_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        for place in ["tree/bin", "outside"] {
+            std::fs::create_dir_all(folder.join(place)).unwrap();
+            let git = folder.join(place).join("git");
+            std::fs::write(&git, "").unwrap();
+            std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let (inside, outside) = (folder.join("tree/bin"), folder.join("outside"));
+        let path = std::env::join_paths([Path::new(""), Path::new("bin"), &inside, &outside]);
+        let path = path.unwrap();
+        assert_eq!(program(&path, &folder.join("tree")), Some(outside.join("git")));
+        assert_eq!(program(&path, &folder), None);
+    }
+
+    #[test]
+    fn every_filter_is_switched_off_and_one_that_cannot_be_is_told() {
+        let names =
+            b"core.bare\0filter.lfs.clean\0filter.lfs.required\0filter.a.b.process\0filter.x\0";
+        let without = without_filters(names).unwrap();
+        let of = |filter: &str| {
+            ["clean=", "smudge=", "process=", "required=false"]
+                .map(|end| format!("filter.{filter}.{end}"))
+        };
+        assert_eq!(without, [of("a.b"), of("lfs")].concat());
+        assert_eq!(without_filters(b""), Some(Vec::new()));
+        for odd in ["filter.a=b.clean\0", "filter.a\nb.clean\0", "filter.\u{e4}.clean\0"] {
+            assert_eq!(without_filters(odd.as_bytes()), None, "{odd:?}");
+        }
+        assert_eq!(without_filters(b"filter.\xff.clean\0"), None);
+        let many: Vec<String> =
+            (0..=FILTERS).map(|number| format!("filter.{number}.clean\0")).collect();
+        assert_eq!(without_filters(many.concat().as_bytes()), None);
     }
 }

@@ -13,21 +13,16 @@ const PATHS: usize = 5_000;
 /// Time of the last change and size of a file; `None` if there is none.
 pub(super) type Stamp = Option<(i64, i64, u64)>;
 
-/// Returns a time, in seconds and nanoseconds, before which no file is set that changes from now on. On Linux files may have a
-/// clock that is some milliseconds behind, which is the one that is asked.
+/// Returns the time that a file would be given which changes now, in seconds and nanoseconds. On Linux files have a clock
+/// that is a few milliseconds behind.
 #[cfg(target_os = "linux")]
-pub(super) fn begin() -> (i64, i64) {
+pub(super) fn now() -> (i64, i64) {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
     (now.tv_sec, now.tv_nsec)
 }
 
-/// Returns a time, in seconds and nanoseconds, before which no file is set that changes from now on.
+/// Returns the time that a file would be given which changes now, in seconds and nanoseconds.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn begin() -> (i64, i64) {
-    now()
-}
-
-/// Returns the time, in seconds and nanoseconds: no file that has changed until now has a later one.
 pub(super) fn now() -> (i64, i64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.unwrap_or_default();
@@ -103,11 +98,11 @@ pub(super) fn names(bytes: &[u8]) -> Option<Vec<PathBuf>> {
     (names.len() <= PATHS).then_some(names)
 }
 
-/// Returns the paths that changed from `before`, which was looked at from `since` on, to `after`, and not later than `until`;
-/// of those, `committed` differ between their commits. What was changed before and looks as it did then has not changed.
+/// Returns the paths that changed from `before`, which was looked at from `since` on, to `after`, of which `committed`
+/// differ between their commits. What was changed before and looks as it did then has not changed.
 pub(super) fn changed(
     before: &Status,
-    (since, until): ((i64, i64), (i64, i64)),
+    since: (i64, i64),
     after: &Status,
     committed: &[PathBuf],
     top: &Path,
@@ -124,11 +119,20 @@ pub(super) fn changed(
             is_new || stamp(&top.join(path)) != *seen
         }
     };
-    // Whoever has its slot now may already be at work.
-    let is_later = |path: &&PathBuf| {
-        stamp(&top.join(path)).is_some_and(|(seconds, nanos, _)| (seconds, nanos) > until)
+    all.into_iter().filter(has_changed).cloned().collect()
+}
+
+/// Returns those of the paths that have not changed since then, and whether all of them tell when they did: what is not
+/// there does not.
+pub(super) fn until(paths: Vec<PathBuf>, then: (i64, i64), top: &Path) -> (Vec<PathBuf>, bool) {
+    let times = paths.into_iter().map(|path| (stamp(&top.join(&path)), path));
+    let is_older = |(seen, _): &(Stamp, PathBuf)| {
+        seen.is_none_or(|(seconds, nanos, _)| (seconds, nanos) <= then)
     };
-    all.into_iter().filter(has_changed).filter(|path| !is_later(path)).cloned().collect()
+    let times: Vec<_> = times.filter(is_older).collect();
+    let has_time = times.iter().all(|(seen, _)| seen.is_some());
+    let paths = times.into_iter().map(|(_, path)| path).collect();
+    (paths, has_time)
 }
 
 #[cfg(test)]
@@ -191,8 +195,13 @@ mod tests {
         std::fs::write(top.join("new"), "new").unwrap();
         let after = status(&["edited", "early", "new"]);
         let committed = ["same".into(), "committed".into()];
-        let changed = changed(&before, (since, now()), &after, &committed, top);
+        let changed = changed(&before, since, &after, &committed, top);
         let expected = ["committed", "early", "edited", "new", "removed"];
         assert_eq!(changed, expected.map(PathBuf::from));
+        // By then only those had: of what is not there the time is not known.
+        let expected = ["committed", "removed"].map(PathBuf::from);
+        assert_eq!(until(changed, (now().0 - 60, 0), top), (expected.to_vec(), false));
+        let new = || vec![PathBuf::from("new")];
+        assert_eq!(until(new(), (now().0 + 60, 0), top), (new(), true));
     }
 }
