@@ -19,6 +19,11 @@ impl ChangedFiles {
         }
     }
 
+    /// Takes a file out again.
+    pub(super) fn remove(&mut self, file: &str) {
+        self.0.retain(|changed| changed != file);
+    }
+
     /// Returns all of them.
     pub(super) fn to_list(&self) -> Vec<String> {
         self.0.clone()

@@ -54,6 +54,7 @@ pub(super) fn take(fields: &mut Fields) -> AgentResult {
         error,
         reason,
         files_changed: take_files(fields),
+        files_deleted: Vec::new(),
         truncated: is_cut
             || matches!(
                 reason,

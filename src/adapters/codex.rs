@@ -344,10 +344,13 @@ impl Reader {
         is_over: bool,
         facts: &mut Vec<Fact>,
     ) -> Option<()> {
-        let mut paths = Vec::new();
+        let (mut paths, mut deleted) = (Vec::new(), Vec::new());
         json::for_each_item(&fields.raw("changes")?, CHANGES, |change| {
-            let change = Fields::parse(change.get().as_bytes(), &["path"]);
-            paths.extend(change.and_then(|mut change| change.text("path")));
+            let change = Fields::parse(change.get().as_bytes(), &["path", "kind"]);
+            let Some(mut change) = change else { return };
+            let is_deleted = change.text("kind").as_deref() == Some("delete");
+            paths.extend(change.text("path"));
+            deleted.extend(paths.last().filter(|_| is_deleted).cloned());
         })?;
         let text = one_line(&paths.join(" "), LINE_CHARS);
         let status = fields.text("status");
@@ -356,7 +359,11 @@ impl Reader {
         let id = fields.text("id")?;
         if is_done {
             for path in paths {
-                self.told.change(path);
+                if deleted.contains(&path) {
+                    self.told.delete(path);
+                } else {
+                    self.told.change(path);
+                }
             }
         }
         if is_over {

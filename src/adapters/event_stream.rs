@@ -40,6 +40,9 @@ pub(super) struct Told {
     /// Pieces of it may follow.
     is_open: bool,
     files: ChangedFiles,
+    /// Those of them that are deleted.
+    #[serde(default)]
+    deleted: ChangedFiles,
     /// Why the last attempt has failed; gone when the work goes on.
     failure: Option<(ExitReason, String)>,
     /// Some event was understood.
@@ -83,6 +86,7 @@ impl Told {
             is_cut: self.is_cut || is_cut,
             is_open: self.is_open,
             files: self.files.first(room(NOTED_BYTES)),
+            deleted: self.deleted.first(room(NOTED_BYTES)),
             failure: self.failure.clone(),
             has_events: self.has_events,
             is_over: self.is_over,
@@ -208,7 +212,14 @@ impl Told {
 
     /// Takes note of a file that the agent has changed.
     pub(super) fn change(&mut self, file: String) {
+        self.deleted.remove(&file);
         self.files.add(file);
+    }
+
+    /// Takes note of a file that the agent has deleted.
+    pub(super) fn delete(&mut self, file: String) {
+        self.files.add(file.clone());
+        self.deleted.add(file);
     }
 
     /// Takes note of why an attempt has failed, which is not the end yet. Returns whether that is new.
@@ -248,6 +259,7 @@ impl Told {
             answer: Some(self.answer.clone()),
             reason: Some(reason),
             files_changed: self.files.to_list(),
+            files_deleted: self.deleted.to_list(),
             truncated: self.is_cut || reason != ExitReason::Completed,
             ..AgentResult::default()
         })
@@ -259,7 +271,8 @@ impl Told {
         let failure = causes::failure(reason, named, message);
         // What it said before is its answer only if a limit cut it short.
         let answer = failure.truncated.then(|| self.answer.clone());
-        Fact::Result(AgentResult { answer, files_changed: self.files.to_list(), ..failure })
+        let (files_changed, files_deleted) = (self.files.to_list(), self.deleted.to_list());
+        Fact::Result(AgentResult { answer, files_changed, files_deleted, ..failure })
     }
 
     /// Makes the closing word of an agent whose output has none: why the last attempt failed, else what its standard

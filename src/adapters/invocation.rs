@@ -250,7 +250,7 @@ pub(super) fn assemble(
 
 /// Returns the folder that the agent works in: the mesh, if there is one.
 pub(super) fn root<'a>(task: &'a Task, place: &'a Place) -> &'a Path {
-    place.mesh.as_deref().unwrap_or(&task.root)
+    crate::core::folder(place.mesh.as_deref(), task)
 }
 
 /// Returns a path as text.

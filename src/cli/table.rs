@@ -318,6 +318,13 @@ mod tests {
                 "  a.py  ⚠ changed by 2 agents: #1 #2"
             ]
         );
+        // In one shared folder they are the same file.
+        let mut shared = now;
+        shared.header.mesh = Some("/mesh".into());
+        let expected = ["2 files changed:", "  a.py  ⚠ changed by 2 agents: #1 #2"];
+        let lines = file_lines(&shared, WIDE);
+        assert_eq!(lines[..2], expected);
+        assert_eq!(lines[2], "  b.py  ⚠ changed by 2 agents: #1 #3");
         assert_eq!(file_lines(&snapshot(1, vec![row(1)]), WIDE), [""; 0]);
     }
 

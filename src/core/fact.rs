@@ -67,6 +67,9 @@ pub struct AgentResult {
     pub reason: Option<ExitReason>,
     /// Files it says it changed.
     pub files_changed: Vec<String>,
+    /// Those of them that it says it deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files_deleted: Vec<String>,
     /// The answer was cut off by a limit.
     pub truncated: bool,
     /// Some part had a wrong type or an absurd number and counts as missing.

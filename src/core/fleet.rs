@@ -277,19 +277,6 @@ impl Fleet {
         self.agent(id)?.started
     }
 
-    /// Returns when the whole tree of an agent was gone.
-    pub fn gone_at(&self, id: AgentId) -> Option<Moment> {
-        match &self.agent(id)?.state {
-            AgentState::Reading { tree, .. } => Some(tree.at),
-            AgentState::Ended(end) => Some(end.at),
-            AgentState::Queued
-            | AgentState::Starting
-            | AgentState::Running
-            | AgentState::Stopping { .. }
-            | AgentState::Ending { .. } => None,
-        }
-    }
-
     /// Returns what an agent has shown of its work.
     pub fn work(&self, id: AgentId) -> Option<&Work> {
         self.agent(id).map(|agent| &agent.work)

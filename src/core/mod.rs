@@ -51,7 +51,7 @@ pub use id::{AgentId, BatchId, FleetId, QuestionId, Ticket};
 pub use ledger::{CostStatus, Ledger, Tokens};
 pub use moment::Moment;
 pub use money::{MoneyError, NanoUsd};
-pub use options::{FleetOptions, OnCap};
+pub use options::{FleetOptions, OnCap, folder};
 pub use outcome::{End, ExitReason, Outcome};
 pub use price::Price;
 pub use record::{OpenTool, PendingText, Record, TranscriptState, Work};

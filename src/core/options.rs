@@ -1,13 +1,14 @@
 //! Options of a whole fleet.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::money::NanoUsd;
 use super::price::Price;
+use super::task::Task;
 
 /// What happens when the cap is reached with tasks queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +67,16 @@ pub struct FleetOptions {
 impl FleetOptions {
     /// What upstream gives a stalled agent to end by itself (B1: 120 s).
     pub const STALE_GRACE: Duration = Duration::from_mins(2);
+
+    /// Returns the folder in which the agent of a task works: the shared one, if there is one.
+    pub fn folder<'a>(&'a self, task: &'a Task) -> &'a Path {
+        folder(self.mesh.as_deref(), task)
+    }
+}
+
+/// Returns the folder in which the agent of a task works; `mesh` is the fleet's shared one, if there is one.
+pub fn folder<'a>(mesh: Option<&'a Path>, task: &'a Task) -> &'a Path {
+    mesh.unwrap_or(&task.root)
 }
 
 impl Default for FleetOptions {

@@ -318,6 +318,7 @@ impl Host {
                 self.gone(id, gone);
             }
             News::Changed(id, code, changed) => self.changed(id, code, changed),
+            News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
             News::Output(news) => self.output(news),
         }
     }

@@ -1,6 +1,6 @@
 //! What threads and watchers tell the loop.
 
-use crate::core::{AgentId, ChangedFiles};
+use crate::core::{AgentId, ChangedFiles, Tails};
 use crate::supervise::{Launched, Life};
 use crate::tail::scan;
 
@@ -33,6 +33,8 @@ pub(super) enum News {
     Gone(AgentId, Gone),
     /// The work tree of an agent that ended with this code was looked at; what has changed there, if that is known.
     Changed(AgentId, Option<i32>, Option<ChangedFiles>),
+    /// The output of an agent was read to its end, and it was looked at what bears out its last word.
+    Scanned(AgentId, Tails),
     /// From the reader of outputs.
     Output(scan::News),
 }

@@ -31,8 +31,7 @@ impl Host {
             scan::News::Progress(id) => self.apply(Event::Progress(id)),
             scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
             scan::News::Scanned(id, tails) => {
-                let tails = self.with_evidence(id, self.diagnosed(id, tails));
-                self.apply(Event::Scanned(id, tails));
+                self.scanned(id, self.diagnosed(id, tails));
             }
         }
     }

@@ -11,7 +11,7 @@
 mod git;
 mod status;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use super::host::Host;
 use super::looks::Looks;
 use super::news::News;
 use crate::adapters;
-use crate::core::{AgentId, ChangedFiles, Event, Moment, Row, TreeEnd};
+use crate::core::{AgentId, ChangedFiles, Event, TreeEnd};
 
 use git::WorkTree;
 use status::Status;
@@ -43,11 +43,13 @@ const ENDING: Duration = Duration::from_secs(1);
 pub(super) struct WorkTrees {
     begun: HashMap<AgentId, Begun>,
     looks: Looks,
+    /// Looks at files that agents have told of.
+    pub(super) evidence: Looks,
 }
 
 impl Default for WorkTrees {
     fn default() -> Self {
-        Self { begun: HashMap::new(), looks: Looks::new(AT_ONCE) }
+        Self { begun: HashMap::new(), looks: Looks::new(AT_ONCE), evidence: Looks::new(AT_ONCE) }
     }
 }
 
@@ -59,6 +61,8 @@ struct Begun {
     before: Option<JoinHandle<Option<Before>>>,
     /// An end does not wait for it beyond this: not at all, that is, unless the agent was quick.
     until: Instant,
+    /// Agents that ran when it began, and that have begun since.
+    others: BTreeSet<AgentId>,
     wanted: Arc<()>,
 }
 
@@ -82,19 +86,23 @@ struct Before {
 impl Host {
     /// Begins to look at the work tree of an agent that is about to start.
     pub(super) fn look_before(&mut self, id: AgentId) {
+        for begun in self.trees.begun.values_mut() {
+            begun.others.insert(id);
+        }
         let Some(task) = self.fleet.task(id) else { return };
         let is_asked = adapters::adapter_of(task).is_some_and(|adapter| adapter.edits_unseen(task));
         if !is_asked {
             return;
         }
-        let root = self.fleet.options().mesh.clone().unwrap_or_else(|| task.root.clone());
+        let root = self.fleet.options().folder(task).to_owned();
         let since = status::now();
         let wanted = Arc::new(());
         let asked = Arc::downgrade(&wanted);
         let looks = self.trees.looks.clone();
         let look = async move { looks.look(move || Before::look(&root, since, &asked)).await };
         let (before, until) = (Some(tokio::spawn(look)), Instant::now() + LAST);
-        self.trees.begun.insert(id, Begun { before, until, wanted });
+        let others = self.shims.keys().copied().filter(|other| *other != id).collect();
+        self.trees.begun.insert(id, Begun { before, until, others, wanted });
     }
 
     /// The tree of an agent is gone: its output is read to its end, after its work tree was looked at once more.
@@ -151,24 +159,15 @@ impl Host {
         let _ = timeout(ENDING, self.trees.looks.all_over(AT_ONCE)).await;
     }
 
-    /// Returns the folders of all agents of this fleet that ran while this one did and may have changed files.
+    /// Returns the folders of the agents that have run since this one began and may have changed files. What counts is the
+    /// order in which they began and ended here: times of several clocks do not tell it.
     fn others(&self, id: AgentId) -> Vec<PathBuf> {
-        let Some(began) = self.fleet.dispatched_at(id) else { return Vec::new() };
-        let mesh = self.fleet.options().mesh.as_ref();
-        let snapshot = self.end.snapshots.borrow();
-        let others = snapshot.rows.iter().filter(|row| row.id != id && self.ran_since(row, began));
-        let folders = others.map(|row| mesh.unwrap_or(&row.task.root).clone());
-        let mut folders: Vec<_> = folders.collect();
-        folders.sort();
-        folders.dedup();
-        folders
-    }
-
-    /// Says whether an agent that may write has run since then. The fleet is asked: a row can be a frame old.
-    fn ran_since(&self, row: &Row, began: Moment) -> bool {
-        let has_run = self.fleet.dispatched_at(row.id).is_some();
-        let has_gone = self.fleet.gone_at(row.id).is_some_and(|gone| gone < began);
-        has_run && !has_gone && !row.task.read_only
+        let options = self.fleet.options();
+        let others = self.trees.begun.get(&id).into_iter().flat_map(|begun| &begun.others);
+        let tasks = others.filter_map(|other| self.fleet.task(*other));
+        let writing = tasks.filter(|task| !task.read_only);
+        let folders: BTreeSet<_> = writing.map(|task| options.folder(task)).collect();
+        folders.into_iter().map(Path::to_owned).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use crate::core::{AgentId, FilesFrom, Row, Snapshot};
+use crate::core::{AgentId, FilesFrom, Row, Snapshot, folder};
 use crate::words::plain_text::one_line;
 
 /// Files that are named of those that were not seen.
@@ -22,13 +22,13 @@ pub struct ChangedFile {
 }
 
 /// Returns the changed files of all agents, sorted by name, each once. Paths are compared below the folder of their
-/// agent's task, so that one name below two folders is two files.
+/// agent, so that one name below two folders is two files.
 pub fn changed_files(snapshot: &Snapshot) -> Vec<ChangedFile> {
     let mut files: BTreeMap<PathBuf, (&str, Vec<AgentId>)> = BTreeMap::new();
     for row in &snapshot.rows {
         for file in &row.files_changed {
             let (_, agents) = files
-                .entry(normal(&row.task.root.join(file)))
+                .entry(whole(row, file, snapshot))
                 .or_insert_with(|| (file.as_str(), Vec::new()));
             if !agents.contains(&row.id) {
                 agents.push(row.id);
@@ -56,7 +56,7 @@ pub fn changed_files(snapshot: &Snapshot) -> Vec<ChangedFile> {
 /// order of their numbers. Paths are compared as in [`changed_files`]. One pass over the fleet; whole paths are only made
 /// of files of the same name.
 pub fn also_changed<'a>(row: &'a Row, snapshot: &Snapshot) -> Vec<(&'a str, Vec<AgentId>)> {
-    let whole = |row: &Row, file: &str| normal(&row.task.root.join(file));
+    let whole = |row: &Row, file: &str| whole(row, file, snapshot);
     let mut others: BTreeMap<PathBuf, Vec<AgentId>> =
         row.files_changed.iter().map(|file| (whole(row, file), Vec::new())).collect();
     let names: HashSet<Option<&OsStr>> =
@@ -73,6 +73,11 @@ pub fn also_changed<'a>(row: &'a Row, snapshot: &Snapshot) -> Vec<(&'a str, Vec<
     }
     let of = |file: &str| others.get(&whole(row, file)).cloned().unwrap_or_default();
     row.files_changed.iter().map(|file| (file.as_str(), of(file))).collect()
+}
+
+/// Returns the whole path of a file that an agent has changed.
+fn whole(row: &Row, file: &str, snapshot: &Snapshot) -> PathBuf {
+    normal(&folder(snapshot.header.mesh.as_deref(), &row.task).join(file))
 }
 
 /// Returns the last part of a path; a path that ends in `..` has none, like every other such path.

@@ -256,3 +256,20 @@ fn only_agents_that_may_change_files_unseen_are_looked_at() {
     let ran = world.fleet(&["run", "--json", "--agent", "ygg", "do it"]).expect_code(0);
     assert_eq!(files(&ran, 0), (json!(["unseen-too"]), json!("git")), "{ran:#?}");
 }
+
+/// Agents of a fleet with a shared folder work there, not in the folders of their tasks.
+#[test]
+fn in_a_shared_folder_the_files_that_an_agent_tells_of_are_looked_at_there() {
+    let world = repository();
+    program(
+        &world,
+        "ygg",
+        "#!/bin/sh\necho x > there\necho '{\"completed\": true, \"answer\": \"ok\", \"files_changed\": [\"there\", \"gone\"]}'\n",
+    );
+    let args = ["run", "--agent", "ygg", "--mesh", "shared", "do it"];
+    let ran = world.fleet(&args).expect_code(0);
+    assert!(world.file("shared/there").exists(), "{ran:#?}");
+    let results = world.fleet(&["results"]).expect_code(0);
+    let told = "not there, or older than the agent: gone\n";
+    assert!(results.stdout.contains(told), "{}", results.stdout);
+}

@@ -159,7 +159,7 @@ fn commands_changes_and_calls_are_steps_and_a_declined_one_is_denied() {
         ),
         item(
             "completed",
-            r#""id":"2","type":"file_change","changes":[{"path":"/p/a","kind":"add"},{"path":"/p/b","kind":"update"}],"status":"completed""#,
+            r#""id":"2","type":"file_change","changes":[{"path":"/p/a","kind":"add"},{"path":"/p/b","kind":"update"},{"path":"/p/d","kind":"delete"}],"status":"completed""#,
         ),
         item(
             "completed",
@@ -188,7 +188,8 @@ fn commands_changes_and_calls_are_steps_and_a_declined_one_is_denied() {
     ];
     assert_eq!(steps(&told), expected);
     assert_eq!(texts(&told, "result"), ["hi\n"]);
-    assert_eq!(result(&told).files_changed, ["/p/a", "/p/b"]);
+    assert_eq!(result(&told).files_changed, ["/p/a", "/p/b", "/p/d"]);
+    assert_eq!(result(&told).files_deleted, ["/p/d"]);
     assert_eq!(told.iter().filter(|fact| matches!(fact, Fact::Denied { .. })).count(), 1);
 }
 
