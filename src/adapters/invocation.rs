@@ -226,6 +226,8 @@ pub(super) fn assemble(
     }
     let mut env = BTreeMap::new();
     env.insert("FLEET_TASK_FILE".to_owned(), utf8(&place.task_file)?.to_owned());
+    // Programs believe it: the submitter's would lead them elsewhere.
+    env.insert("PWD".to_owned(), utf8(root(task, place))?.to_owned());
     if is_short(&text) {
         env.insert("FLEET_TASK".to_owned(), text.clone());
     }
@@ -242,7 +244,7 @@ pub(super) fn assemble(
         env,
         root: root(task, place).to_owned(),
         task_text: text,
-        env_remove: Vec::new(),
+        env_remove: vec!["OLDPWD".to_owned()],
         input: Input::default(),
         ask_signal: "SIGTERM",
     })
