@@ -20,7 +20,7 @@ const TOOL_TEXT_CHARS: usize = 200;
 /// Ends in a row for one cause after which a kind is held.
 const STREAK: u32 = 3;
 /// Least time between two checkpoints of an agent, in seconds (what a recovery has to read again).
-const CHECKPOINT: std::time::Duration = std::time::Duration::from_secs(5);
+pub(super) const CHECKPOINT: std::time::Duration = std::time::Duration::from_secs(5);
 
 impl Fleet {
     pub(super) fn started(&mut self, id: AgentId) {
@@ -139,7 +139,7 @@ impl Fleet {
         offset: u64,
         effects: &mut Vec<Effect>,
     ) {
-        let now = self.now;
+        let (now, observing) = (self.now, self.observing);
         let Some(agent) = self.agent_mut(id).filter(|agent| agent.is_live()) else { return };
         let agent = agent.touch();
         agent.work.offset = agent.work.offset.max(offset);
@@ -157,7 +157,8 @@ impl Fleet {
             learn(&mut agent.work, fact, now);
         }
         let spent = agent.work.ledger != before;
-        if has_output || spent {
+        // What was written while no host lived says when by its time, which is known already.
+        if (has_output || spent) && !observing {
             agent.progress = Some(now);
             agent.stalled = None;
         }

@@ -6,6 +6,7 @@ use super::agent::{AgentState, StopReason};
 use super::event::{Effect, Notice};
 use super::fleet::{Agent, Fleet};
 use super::id::AgentId;
+use super::lifecycle::CHECKPOINT;
 use super::moment::Moment;
 use super::options::FleetOptions;
 use super::outcome::{ExitReason, Outcome};
@@ -22,8 +23,10 @@ impl Fleet {
                 None => agent.progress.map(|progress| progress.after(self.stale_limit(agent))),
             };
             let idle = agent.task.idle_timeout.zip(agent.progress);
+            let unsaved = agent.unsaved_work.then(|| agent.checkpoint.after(CHECKPOINT));
             [
                 stale.filter(|_| matches!(agent.state, AgentState::Running)),
+                unsaved.filter(|_| matches!(agent.state, AgentState::Running)),
                 idle.map(|(limit, progress)| progress.after(limit))
                     .filter(|_| matches!(agent.state, AgentState::Running)),
                 agent

@@ -2,7 +2,7 @@
 //!
 //! What may go here: merging, order, waiting. What may not: rules about agents or money.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -63,6 +63,8 @@ pub struct Host {
     pub(super) journal_is_gone: bool,
     /// Agents of an earlier host are still being looked up: nothing starts before all of them are known.
     pub(super) recovering: bool,
+    /// Adopted agents whose output so far is not yet read.
+    pub(super) unread: HashSet<AgentId>,
     pub(super) stale: bool,
     pub(super) shown: Instant,
     /// Looks since the last sign of life, and how many there are from one to the next.

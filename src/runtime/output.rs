@@ -30,8 +30,10 @@ impl Host {
             }
             scan::News::Progress(id) => self.apply(Event::Progress(id)),
             scan::News::Behind(id, bytes) => self.apply(Event::Behind(id, bytes)),
+            scan::News::CaughtUp(id) => self.caught_up(id),
             scan::News::Scanned(id, tails) => {
                 self.scanned(id, self.diagnosed(id, tails));
+                self.caught_up(id);
             }
         }
     }

@@ -11,7 +11,8 @@ use super::host::{Host, Shim};
 use super::news::Gone;
 
 impl Host {
-    /// Takes over every agent that the journal calls live, then lets the queue go on.
+    /// Takes over every agent that the journal calls live, then lets the queue go on: as soon as all that those which live
+    /// have written meanwhile is read, since they may have spent what the cap allows.
     ///
     /// Shims do not wait for the disk. So after a restart of the machine an agent without files may have run all the same,
     /// and must not run again: it is lost.
@@ -21,6 +22,20 @@ impl Host {
             self.recover_one(id, restarted);
         }
         self.recover_environment();
+        self.settle_recovered();
+    }
+
+    /// What an adopted agent had written is read, or it has ended and nothing more is.
+    pub(super) fn caught_up(&mut self, id: AgentId) {
+        if self.unread.remove(&id) {
+            self.settle_recovered();
+        }
+    }
+
+    fn settle_recovered(&mut self) {
+        if !self.recovering || !self.unread.is_empty() {
+            return;
+        }
         self.recovering = false;
         let effects = self.fleet.settle_resumed(self.clock.now());
         self.stale = true;
@@ -35,6 +50,9 @@ impl Host {
         match find(&dir) {
             Ok(Found::Lives(watch)) => {
                 self.stop_again(id);
+                if self.scan.follows(id) {
+                    self.unread.insert(id);
+                }
                 self.apply(Event::Adopted(id, last_sign(&dir)));
                 self.attend(id, std::sync::Arc::new(watch), None);
             }

@@ -1,6 +1,6 @@
 //! Makes a host: for a new fleet, or for one whose host has gone.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -226,6 +226,7 @@ impl Host {
             paper,
             journal_is_gone: false,
             recovering: false,
+            unread: HashSet::new(),
             stale: true,
             looks: 0,
             looks_per_sign: setup.looks_per_sign.max(1),

@@ -169,6 +169,30 @@ fn tasks_join_a_hostless_fleet_with_work_and_begin_another_one_beside_an_ended_o
     world.end_fleets();
 }
 
+/// What an agent has spent while no host lived counts before the next task may start.
+#[test]
+fn nothing_starts_beyond_the_cap_after_a_host_has_died() {
+    let world = World::new();
+    let pays = r#"echo ran >> ran; until [ -e go ]; do sleep 0.02; done
+        echo '{"fleet":"cost","total_usd":1.42}'; echo paid >> paid; sleep 1000"#;
+    world.fleet(&["dispatch", "--agent", "sh", "--cap", "1", "-j", "3", pays]).expect_code(0);
+    world.wait_lines("ran", 1);
+    let old = host(&world);
+    old.signal(Signal::KILL);
+    old.wait_gone("the host");
+    go(&world);
+    world.wait_lines("paid", 1);
+    world.fleet(&["dispatch", "--agent", "sh", "echo more >> more"]).expect_code(0);
+    wait_until("the next host has read what was spent", GENEROUS, || {
+        let listed = world.fleet(&["ls", "--json"]).expect_code(0).json();
+        let is_read = listed[0]["spent_usd"] == 1.42 && listed[0]["host_pid"].is_u64();
+        if is_read { Ok(()) } else { Err(listed.to_string()) }
+    });
+    assert_eq!(statuses(&world), ["running", "queued"]);
+    assert!(!world.file("more").exists());
+    world.end_fleets();
+}
+
 #[test]
 fn another_fleet_is_begun_where_it_is_asked_for_and_a_named_one_is_joined() {
     let world = World::new();

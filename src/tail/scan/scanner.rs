@@ -131,9 +131,10 @@ impl Scanner {
     }
 
     /// Takes what is there as written before anybody looked: it changes no size any more, and `err` is read from its end on.
-    pub fn adopt(&mut self) {
-        self.look();
+    pub fn adopt(&mut self) -> Look {
+        let look = self.look();
         self.errors.skip();
+        Look { is_due: look.left > 0, ..look }
     }
 
     /// Begins with the record of the session when its place has become known.

@@ -56,6 +56,10 @@ impl Sizes {
         self.agents.insert(id, files);
     }
 
+    pub(super) fn follows(&self, id: AgentId) -> bool {
+        self.agents.contains_key(&id)
+    }
+
     pub(super) fn forget(&mut self, id: AgentId) {
         self.agents.remove(&id);
     }

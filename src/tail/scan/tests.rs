@@ -428,7 +428,7 @@ fn a_flooding_agent_does_not_hold_up_the_others() {
             News::Behind(id, left) => behind.push((id, left)),
             News::Scanned(AgentId(2), _) => break,
             News::Scanned(id, _) => panic!("{id} was read first"),
-            News::Facts { .. } | News::Progress(_) => {}
+            News::Facts { .. } | News::Progress(_) | News::CaughtUp(_) => {}
         }
     }
     assert!(behind.len() <= 2 && behind.iter().all(|(id, _)| *id == ID), "{behind:?}");
@@ -451,7 +451,7 @@ fn orders_never_wait_for_a_receiver_that_takes_nothing() {
         match next(&news) {
             News::Facts { facts, .. } => count += costs(&facts),
             News::Scanned(_, tails) => break tails,
-            News::Progress(_) | News::Behind(..) => {}
+            News::Progress(_) | News::Behind(..) | News::CaughtUp(_) => {}
         }
     };
     assert_eq!((count, tails.out_bytes), (1000, 1000 * COST.len() as u64));

@@ -73,6 +73,8 @@ pub enum News {
     Progress(AgentId),
     /// The agent has ended and so many bytes of its `out` are still unread.
     Behind(AgentId, u64),
+    /// What an adopted agent had written before anybody looked is read, or cannot be.
+    CaughtUp(AgentId),
     /// Everything is read.
     Scanned(AgentId, Tails),
 }
@@ -104,6 +106,11 @@ impl ScanWorker {
         let has_more = follow.reader.reads_session();
         self.sizes.follow(follow.id, &follow.out, &follow.err, has_more);
         self.mailbox.put(|orders| orders.follow.push(follow));
+    }
+
+    /// Says whether an agent is followed.
+    pub fn follows(&self, id: AgentId) -> bool {
+        self.sizes.follows(id)
     }
 
     /// Looks whether the agent's files have grown, and reads what is new.
@@ -210,6 +217,8 @@ struct Followed {
     code: Option<i32>,
     /// The offset that was told last.
     told: u64,
+    /// It was adopted, and not yet read as far as it had written then.
+    is_behind: bool,
 }
 
 impl Followed {
@@ -262,10 +271,12 @@ impl<N: FnMut(News)> Worker<N> {
             let Follow { id, out, err, report, offset, reader, transcript, is_adopted } = follow;
             let transcript = transcript.map(Transcript::open);
             let mut scanner = Scanner::new(out, err, offset, reader).with_report(report);
-            if is_adopted {
-                scanner.adopt();
+            // What it has spent must be known before others start.
+            let is_due = is_adopted && scanner.adopt().is_due;
+            let is_ready = self.ready.contains(&id) || is_due;
+            if is_due && !self.ready.contains(&id) {
+                self.ready.push_back(id);
             }
-            let is_ready = self.ready.contains(&id);
             let followed = Followed {
                 scanner,
                 transcript,
@@ -273,8 +284,12 @@ impl<N: FnMut(News)> Worker<N> {
                 is_finishing: false,
                 code: None,
                 told: offset,
+                is_behind: is_due,
             };
             self.agents.insert(id, followed);
+            if is_adopted && !is_due {
+                (self.news)(News::CaughtUp(id));
+            }
         }
         for (id, most) in orders.look {
             self.look(id, most);
@@ -293,7 +308,11 @@ impl<N: FnMut(News)> Worker<N> {
         if catch_unwind(AssertUnwindSafe(|| work(self, id))).is_ok() {
             return;
         }
-        let goes_on = self.agents.remove(&id).is_some_and(|followed| !followed.is_finishing);
+        let followed = self.agents.remove(&id);
+        if followed.as_ref().is_some_and(|followed| followed.is_behind) {
+            (self.news)(News::CaughtUp(id));
+        }
+        let goes_on = followed.is_some_and(|followed| !followed.is_finishing);
         if !goes_on {
             self.unread(id, "its reader failed, which is a fault of Fleet's");
         }
@@ -342,6 +361,8 @@ impl<N: FnMut(News)> Worker<N> {
         let offset = followed.scanner.offset();
         followed.is_ready = left > 0;
         let is_finishing = followed.is_finishing;
+        let was_behind = followed.is_behind;
+        followed.is_behind &= left > 0;
         followed.account(&mut facts);
         if left > 0 {
             self.ready.push_back(id);
@@ -349,6 +370,9 @@ impl<N: FnMut(News)> Worker<N> {
         if !facts.is_empty() || offset.abs_diff(followed.told) >= SILENT_BYTES {
             followed.told = offset;
             (self.news)(News::Facts { id, facts, offset });
+        }
+        if left == 0 && was_behind {
+            (self.news)(News::CaughtUp(id));
         }
         if is_finishing && left > 0 {
             (self.news)(News::Behind(id, left));
