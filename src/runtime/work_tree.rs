@@ -116,7 +116,7 @@ impl Host {
             self.apply(Event::TreeGone(id, tree));
             return;
         };
-        let gone = status::now();
+        let gone = status::latest();
         let during = self.others(id);
         // One that takes its place may be at work before the last look.
         self.apply(Event::TreeGone(id, tree));

@@ -118,7 +118,7 @@ fn only_the_folder_of_the_agent_counts() {
 fn of_agents_that_ran_at_once_in_one_folder_it_is_said_that_they_cannot_be_told_apart() {
     let world = repository();
     let task = |mine: &str, other: &str| {
-        format!("echo x > {mine}; until [ -e {other} ]; do sleep 0.02; done")
+        format!("echo x > {mine}; until [ -s {other} ]; do sleep 0.02; done")
     };
     let ran = run(&world, &["-j", "2", &task("one", "two"), &task("two", "one")]);
     for agent in 0..2 {

@@ -24,6 +24,12 @@ pub(super) fn now() -> (i64, i64) {
 /// Returns the time that a file would be given which changes now, in seconds and nanoseconds.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn now() -> (i64, i64) {
+    latest()
+}
+
+/// Returns the latest time that a file can have been given until now, in seconds and nanoseconds: some systems use the
+/// precise clock as well.
+pub(super) fn latest() -> (i64, i64) {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.unwrap_or_default();
     (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), i64::from(now.subsec_nanos()))
