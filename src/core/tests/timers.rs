@@ -17,12 +17,33 @@ fn running(options: FleetOptions, task: Task) -> Story {
     play(options, vec![submit(1, vec![task]), Event::Started(A1)]).0
 }
 
-/// Lets time pass up to the moment that the fleet asks for, and ticks.
+/// Lets time pass up to the moments that the fleet asks for, and ticks, until one does more than to write down what is
+/// known.
 #[track_caller]
 fn next_tick(story: &mut Story) -> (Duration, Vec<Effect>) {
+    let begin = story.now;
+    for _ in 0..2 {
+        let next = story.fleet.next_tick().expect("a tick is needed");
+        let effects = story.tick_after(next.since(story.now));
+        if !effects.is_empty() {
+            return (story.now.since(begin), effects);
+        }
+    }
+    panic!("two ticks in a row did nothing");
+}
+
+#[test]
+fn what_an_agent_told_before_it_fell_silent_is_written_down_soon() {
+    let mut story = running(options(1, None), free("task"));
+    story.wait(SECOND).does(costs(A1, cents(142)));
+    assert_eq!(story.restored().row(A1).cost, Some(cents(0)), "not yet");
     let next = story.fleet.next_tick().expect("a tick is needed");
+    assert!(next.since(story.now) <= SECOND * 5);
     let span = next.since(story.now);
-    (span, story.tick_after(span))
+    story.tick_after(span);
+    assert_eq!(story.restored().row(A1).cost, Some(cents(142)));
+    let next = story.fleet.next_tick().expect("it may become stale");
+    assert!(next.since(story.now) > SECOND * 400, "once is enough");
 }
 
 #[test]
