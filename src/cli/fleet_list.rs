@@ -35,6 +35,8 @@ pub struct FleetEntry {
     pub kpis: Kpis,
     /// What is known to be spent.
     pub spent: NanoUsd,
+    /// How many agents have spent what nobody knows.
+    pub cost_unknown: u32,
     /// Cap.
     pub cap: Option<NanoUsd>,
 }
@@ -49,6 +51,7 @@ struct Listed<'a> {
     created: String,
     kpis: KpiSummary,
     spent_usd: Box<RawValue>,
+    cost_unknown: u32,
     cap_usd: Option<Box<RawValue>>,
 }
 
@@ -66,6 +69,7 @@ pub fn list_json(fleets: &[FleetEntry]) -> String {
             created: time_text::timestamp(fleet.created),
             kpis: (&fleet.kpis).into(),
             spent_usd: number(fleet.spent),
+            cost_unknown: fleet.cost_unknown,
             cap_usd: fleet.cap.map(number),
         })
         .collect();
@@ -104,7 +108,10 @@ fn line(fleet: &FleetEntry, now: Moment, style: Style, width: usize, id_width: u
         parts.push("not watched".to_owned());
     }
     let cap = fleet.cap.map(|cap| format!(" / ${}", cap.to_exact())).unwrap_or_default();
-    parts.push(format!("{}{cap}", fleet.spent));
+    parts.push(match fleet.cost_unknown {
+        0 => format!("{}{cap}", fleet.spent),
+        unknown => format!("{}{}{cap} ({unknown} ?)", style.at_least(), fleet.spent),
+    });
     parts.push(format!("{} old", time_text::age(now.since(fleet.created))));
     parts.extend(fleet.name.as_deref().map(one_line));
     parts.push(one_line(&fleet.root.to_string_lossy()));
@@ -129,6 +136,7 @@ mod tests {
             created: Moment(1_700_000_000_000),
             kpis: Kpis { total: 3, running: 3, ..Kpis::default() },
             spent: NanoUsd::from_nanos(62_500_000),
+            cost_unknown: 0,
             cap: Some(NanoUsd::from_dollars(1)),
         }
     }
@@ -141,7 +149,7 @@ mod tests {
             "created": "2023-11-14T22:13:20Z",
             "kpis": {"total": 3, "running": 3, "done": 0, "failed": 0, "queued": 0, "validated": 0, "mesh": 0,
                      "steps": 0, "tokens": 0, "cost": 0.0, "elapsed": 0.0},
-            "spent_usd": 0.0625, "cap_usd": 1.0
+            "spent_usd": 0.0625, "cost_unknown": 0, "cap_usd": 1.0
         }]);
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected, "{text}");
         assert_eq!(list_json(&[]), "[]");
@@ -159,6 +167,8 @@ mod tests {
         other.elsewhere = Some("node7".into());
         assert!(list(&[other], now, wide, 200)[0].contains("lives on host node7"));
         assert!(list(&[], now, wide, 200)[0].contains("fleet run"));
+        let unknown = FleetEntry { cost_unknown: 2, ..entry() };
+        assert!(list(&[unknown], now, wide, 200)[0].contains("≥ $0.0625 / $1.00 (2 ?)"));
         let terminal = Style { terminal: true, ..wide };
         assert!(list(&[entry()], now, terminal, 20)[0].chars().count() <= 20);
         assert_eq!(list(&[entry()], now, wide, 20), list(&[entry()], now, wide, 200));

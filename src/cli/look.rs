@@ -160,6 +160,7 @@ fn to_entry(inspection: &Inspection) -> FleetEntry {
         created: inspection.file.created,
         kpis: header.kpis,
         spent: header.spent,
+        cost_unknown: header.cost_unknown,
         cap: header.cap,
     }
 }
