@@ -21,6 +21,9 @@ pub struct KnownKind {
     pub tested: Vec<String>,
     /// What its output says of cost.
     pub cost: Tells,
+    /// It tells that only when it has ended, and keeps to no budget by itself.
+    #[serde(default)]
+    pub late: bool,
     /// Whose price list counts for its tokens, where that is one.
     #[serde(default)]
     pub provider: Option<String>,

@@ -20,6 +20,7 @@ impl Config {
             traits: &|kind| self.traits(&kind.0),
             keys: &|kind| known_program(self.base(kind)).map_or(&[], |known| &known.keys),
             untold: &|task| self.untold(task),
+            late: &|task| known_program(self.base(&task.kind.0)).is_some_and(|known| known.late),
             check: &check,
             installed: &|program| is_on_path(program, path.as_deref()),
         })

@@ -291,6 +291,13 @@ fn what_nobody_will_know_the_cost_of_is_said_before_it_starts() {
     assert!(told[0].ends_with("counts as $0.20 each against the cap"), "{told:?}");
     let told = notes(&none, &with(&["--budget", "1"]));
     assert!(told[0].ends_with("its budget cannot be kept"), "{told:?}");
+    let hermes = ["--agent", "hermes", "x"];
+    assert_eq!(notes(&none, &hermes), [""; 0]);
+    let late = "hermes says what it cost only when it has ended";
+    let told = notes(&none, &[&hermes[..], &["--cap", "2"]].concat());
+    assert_eq!(told, [format!("{late}: the cap cannot stop it before")]);
+    let told = notes(&none, &[&hermes[..], &["--cap", "2", "--budget", "1"]].concat());
+    assert_eq!(told, [format!("{late}: its budget cannot stop it before")]);
     let codex = ["--agent", "codex", "--model", "gpt-9", "x"];
     let told = notes(&none, &codex);
     assert!(

@@ -42,6 +42,8 @@ pub struct Kinds<'a> {
     pub keys: &'a dyn Fn(&str) -> &'static [String],
     /// Says why nobody will know what a task has cost, as a clause after its kind; `None` if that will be known.
     pub untold: &'a dyn Fn(&Task) -> Option<String>,
+    /// Says whether what a task costs is told only when it has ended, so that nothing can stop it before.
+    pub late: &'a dyn Fn(&Task) -> bool,
     /// Refuses options that a kind cannot honour, with a clause that says which and what to do.
     pub check: &'a dyn Fn(&Task) -> Result<(), String>,
     /// Says whether a program is found on PATH.

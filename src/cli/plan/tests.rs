@@ -55,6 +55,7 @@ impl World {
             traits: &traits,
             keys: &|_| &[],
             untold: &|_| None,
+            late: &|_| false,
             check: &check,
             installed: &installed,
         };
