@@ -311,3 +311,20 @@ fn an_agent_is_told_that_it_may_not_stop_or_resume_fleets() {
         assert!(!ran.stderr.contains("--max-depth"), "{ran:#?}");
     }
 }
+
+/// Some programs believe `PWD` and would work where the submitter is.
+#[test]
+fn an_agent_is_told_the_folder_that_it_works_in_and_no_other() {
+    let world = World::new();
+    std::fs::create_dir(world.file("other")).unwrap();
+    let other = world.file("other").canonicalize().unwrap();
+    let mut command = world.fleet_command(&[
+        "run", "--json", "--root", "other", "PWD", "OLDPWD", "--", "printenv", "{task}",
+    ]);
+    command.env("PWD", world.file("")).env("OLDPWD", world.file(""));
+    let ran = world.start_command(command).end();
+    let agents = ran.json()["agents"].clone();
+    let told = std::fs::read_to_string(agents[0]["out"].as_str().unwrap()).unwrap();
+    assert_eq!(told.trim_end(), other.to_str().unwrap(), "{agents:#}");
+    assert_eq!((&agents[1]["status"], &agents[1]["exit_code"]), (&"failed".into(), &1.into()));
+}

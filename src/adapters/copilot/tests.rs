@@ -154,7 +154,7 @@ fn options_become_its_permissions_and_every_agent_has_a_session_of_its_own() {
     let plain = invocation(&task).unwrap();
     assert_eq!(
         (plain.input, plain.env_remove),
-        (Input::Task, vec!["COPILOT_ALLOW_ALL".to_owned()])
+        (Input::Task, ["OLDPWD", "COPILOT_ALLOW_ALL"].map(str::to_owned).to_vec())
     );
     assert_eq!(plain.env["COPILOT_AUTO_UPDATE"], "false");
     assert!(line(&task).unwrap().contains("--allow-tool=write --deny-tool=shell --session-id "));
