@@ -29,7 +29,7 @@ const FACTS_PER_TURN: usize = 4096;
 pub struct Look {
     /// One of them has changed its size since the last look.
     pub has_changed: bool,
-    /// Bytes of `out` and of the record of the session that are to be read before the next look.
+    /// Bytes of `out` and of the record of the session that are not yet read.
     pub left: u64,
     /// There is something to read, in `out` or in `err`.
     pub is_due: bool,
@@ -43,8 +43,6 @@ pub struct Scanner {
     lines: Lines,
     out_size: u64,
     err_size: u64,
-    /// Where reading stops until the next look: at the size of the last one, or before.
-    stop: u64,
     errors: Errors,
     unreadable: Option<String>,
     /// What some programs write at their end.
@@ -74,7 +72,6 @@ impl Scanner {
             lines: Lines::new(offset),
             out_size: offset,
             err_size: 0,
-            stop: offset,
             errors: Errors::default(),
             unreadable: None,
             report: None,
@@ -98,19 +95,6 @@ impl Scanner {
     /// Takes the sizes of both files and of the record of the session. An `out` that has become shorter is read again from
     /// its start.
     pub fn look(&mut self) -> Look {
-        self.look_for(u64::MAX)
-    }
-
-    /// Looks for the last time: the agent has ended.
-    pub fn look_last(&mut self) -> Look {
-        if let Some(session) = &mut self.session {
-            session.hurry();
-        }
-        self.look()
-    }
-
-    /// Looks, and has no more than so many bytes of `out` read before the next look.
-    pub fn look_for(&mut self, most: u64) -> Look {
         let out_size = self.size(Which::Out);
         let err_size = self.size(Which::Err);
         let has_output = (out_size, err_size) != (self.out_size, self.err_size);
@@ -121,13 +105,20 @@ impl Scanner {
         if !self.reader.reads_lines() {
             self.lines.go_to(out_size);
         }
-        self.stop = self.lines.at().saturating_add(most).min(out_size);
         self.errors.look(err_size);
         self.find_session();
         let session = self.session.as_mut().is_some_and(|session| session.look(has_output));
         let left = self.left();
         let has_errors = self.reader.reads_errors() && self.errors.is_due();
         Look { has_changed: has_output || session, left, is_due: left > 0 || has_errors }
+    }
+
+    /// Looks for the last time: the agent has ended.
+    pub fn look_last(&mut self) -> Look {
+        if let Some(session) = &mut self.session {
+            session.hurry();
+        }
+        self.look()
     }
 
     /// Takes what is there as written before anybody looked: it changes no size any more, and `err` is read from its end on.
@@ -144,8 +135,8 @@ impl Scanner {
         }
     }
 
-    /// Reads on, of the output and of the record of the session at most `budget` bytes each, and not beyond what the last
-    /// look allows. Returns how many bytes are left.
+    /// Reads on, of the output and of the record of the session at most `budget` bytes each, and not beyond the sizes
+    /// of the last look. Returns how many bytes are left.
     pub fn turn(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> u64 {
         // First, since what `out` tells of a time after that takes back what failed before.
         if self.reader.reads_errors() && self.errors.is_due() {
@@ -234,7 +225,7 @@ impl Scanner {
     }
 
     const fn out_left(&self) -> u64 {
-        self.stop.saturating_sub(self.lines.at())
+        self.out_size.saturating_sub(self.lines.at())
     }
 
     fn size(&mut self, which: Which) -> u64 {
@@ -264,7 +255,7 @@ impl Scanner {
 
     fn read(&mut self, budget: u64, buffer: &mut [u8], facts: &mut Vec<Fact>) -> io::Result<()> {
         let file = files::open(&self.out)?;
-        let stop = self.stop.min(self.lines.at().saturating_add(budget));
+        let stop = self.out_size.min(self.lines.at().saturating_add(budget));
         while self.lines.at() < stop && facts.len() < FACTS_PER_TURN {
             let at = self.lines.at();
             let wanted = usize::try_from(stop - at).unwrap_or(usize::MAX).min(buffer.len());
@@ -274,7 +265,7 @@ impl Scanner {
             self.lines.feed(part, |line| take(self.reader.as_mut(), line, facts));
             if filled < wanted {
                 // It has become shorter since the look; the next one tells.
-                (self.out_size, self.stop) = (self.lines.at(), self.lines.at());
+                self.out_size = self.lines.at();
                 break;
             }
         }

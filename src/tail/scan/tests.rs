@@ -175,31 +175,6 @@ fn a_file_that_became_shorter_is_read_again_from_its_start() {
 }
 
 #[test]
-fn no_more_is_read_than_a_look_allows_and_the_rest_after_the_next_one() {
-    let folder = Files::new();
-    append(&folder.out(), COST.repeat(10));
-    let mut scanner = folder.scanner("sh");
-    let (line, whole) = (COST.len() as u64, COST.len() as u64 * 10);
-    let read = |scanner: &mut Scanner| {
-        let mut facts = Vec::new();
-        while scanner.turn(u64::MAX, &mut [0; 64], &mut facts) > 0 {}
-        costs(&facts)
-    };
-    assert_eq!(
-        scanner.look_for(line * 3 + 1),
-        Look { has_changed: true, left: line * 3 + 1, is_due: true }
-    );
-    assert_eq!(read(&mut scanner), 3);
-    assert_eq!(read(&mut scanner), 0, "nothing without a look");
-    assert_eq!(scanner.offset(), line * 3, "the fourth line is not whole");
-    assert_eq!(
-        scanner.look(),
-        Look { has_changed: false, left: whole - line * 3 - 1, is_due: true }
-    );
-    assert_eq!(read(&mut scanner), 7);
-}
-
-#[test]
 fn the_hole_before_a_line_is_passed_over() {
     let files = Files::new();
     append(&files.out(), [&[0; 5000][..], COST.as_bytes(), b"\0\n"].concat());

@@ -116,12 +116,12 @@ impl ScanWorker {
     /// Looks whether the agent's files have grown, and reads what is new.
     pub fn look(&self, id: AgentId) {
         self.mailbox.put(|orders| {
-            orders.look.insert(id, u64::MAX);
+            orders.look.insert(id);
         });
     }
 
     /// Looks at the sizes of the files of all agents, here and now, and has those read that have changed: when all are
-    /// silent the thread is not woken. Of an agent that writes as fast as it can only a part is read.
+    /// silent the thread is not woken.
     pub fn look_all(&mut self) {
         let changed = self.sizes.changed();
         if !changed.is_empty() {
@@ -162,8 +162,7 @@ impl Drop for ScanWorker {
 struct Orders {
     forget: BTreeSet<AgentId>,
     follow: Vec<Follow>,
-    /// With the most bytes to read.
-    look: BTreeMap<AgentId, u64>,
+    look: BTreeSet<AgentId>,
     finish: BTreeMap<AgentId, Option<i32>>,
     is_over: bool,
 }
@@ -291,8 +290,8 @@ impl<N: FnMut(News)> Worker<N> {
                 (self.news)(News::CaughtUp(id));
             }
         }
-        for (id, most) in orders.look {
-            self.look(id, most);
+        for id in orders.look {
+            self.look(id);
         }
         for (id, code) in orders.finish {
             if let Some(followed) = self.agents.get_mut(&id) {
@@ -323,12 +322,12 @@ impl<N: FnMut(News)> Worker<N> {
         (self.news)(News::Scanned(id, Tails { unreadable, ..Tails::default() }));
     }
 
-    fn look(&mut self, id: AgentId, most: u64) {
+    fn look(&mut self, id: AgentId) {
         let Some(followed) = self.agents.get_mut(&id) else { return };
         if followed.is_finishing {
             return;
         }
-        let look = followed.scanner.look_for(most);
+        let look = followed.scanner.look();
         let is_new = look.is_due && !followed.is_ready;
         followed.is_ready |= is_new;
         if is_new {
