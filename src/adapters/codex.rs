@@ -11,15 +11,14 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, SessionTotal, Task, Usage
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, brief, inner, model as model_told, push_text, session as session_told, summary,
+    EventStream, Told, brief, inner, model as model_told, push_text, session as session_told,
+    summary,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
+use super::session_files::Recording;
 use super::text::{LINE_CHARS, one_line};
-use super::{
-    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
-    SessionHome, command,
-};
+use super::{Adapter, Invocation, LineReader, ReaderStart, Refusal, SessionHome, command};
 use session::Session;
 use words::{DISCONNECTED, command_text, reason, status};
 
@@ -105,8 +104,7 @@ impl Adapter for Codex {
         let model = start.option(&["-m", "--model"]).map(str::to_owned);
         Box::new(Reader {
             told: Told::resume(&start),
-            record: Session::new(&start, model.clone()),
-            session: start.session.clone(),
+            recording: Recording::new(start.session.clone(), Session::new(&start, model.clone())),
             model,
             shown: Vec::new(),
             may_repeat: false,
@@ -120,77 +118,39 @@ struct Reader {
     told: Told,
     /// The model that was asked for; the stream names none.
     model: Option<String>,
-    session: Option<String>,
-    record: Option<Session>,
+    recording: Recording,
     /// Texts since the last tool call.
     shown: Vec<String>,
     /// An attempt is made again, and what was shown may come once more.
     may_repeat: bool,
 }
 
-impl LineReader for Reader {
-    fn reads_lines(&self) -> bool {
-        true
+impl EventStream for Reader {
+    const NAMED: Named = NAMED;
+
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        match self.read(line, facts) {
-            Some(()) => self.told.hear(),
-            None => facts.push(Fact::Unknown),
-        }
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    fn reads_closing(&self) -> bool {
-        !self.told.has_events()
+    fn recording(&self) -> Option<&Recording> {
+        Some(&self.recording)
     }
 
-    fn closing(&mut self, closing: Closing<'_>, _facts: &mut Vec<Fact>) -> Option<usize> {
-        self.told.take_plain(closing.bytes);
-        None
+    fn recording_mut(&mut self) -> Option<&mut Recording> {
+        Some(&mut self.recording)
     }
 
-    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
-        facts.extend(self.told.unfinished(NAMED, end));
-    }
-
-    fn notes(&self) -> Option<String> {
-        self.told.notes()
-    }
-
-    fn reads_session(&self) -> bool {
-        self.record.is_some()
-    }
-
-    fn session_files(&self) -> Option<SessionFiles> {
-        self.record.as_ref()?.files(self.session.as_deref()?)
-    }
-
-    fn session_line(&mut self, line: &[u8]) {
-        if let Some(record) = &mut self.record {
-            record.line(line);
-        }
-    }
-
-    fn session_read(&mut self, facts: &mut Vec<Fact>) {
-        if let Some(record) = &mut self.record {
-            record.tell(facts);
-        }
-    }
-
-    fn is_text(&self, line: &[u8]) -> bool {
-        !line.starts_with(b"{")
-    }
-}
-
-impl Reader {
-    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
-    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+    fn event(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
         let wanted = ["type", "thread_id", "item", "usage", "message", "error"];
         let mut fields = Fields::parse(line, &wanted)?;
         match fields.text("type")?.as_str() {
             "thread.started" => {
                 let thread = fields.text("thread_id");
-                self.session.clone_from(&thread);
+                self.recording.session.clone_from(&thread);
                 facts.extend(session_told(thread));
                 facts.extend(self.model.as_deref().and_then(model_told));
             }
@@ -215,7 +175,9 @@ impl Reader {
         }
         Some(())
     }
+}
 
+impl Reader {
     /// Reads the tokens of the thread, earlier runs of it included. Cached input is a part of its input, thinking a part
     /// of its output.
     fn total(&self, raw: &RawValue) -> Option<Fact> {

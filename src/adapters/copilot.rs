@@ -13,15 +13,13 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, brief, inner, model as model_told, push_text, reason_of, session as session_told,
-    summary, text_of, unwrap_error,
+    EventStream, Told, brief, inner, model as model_told, push_text, reason_of,
+    session as session_told, summary, text_of, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
-use super::{
-    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
-    SessionHome, command,
-};
+use super::session_files::Recording;
+use super::{Adapter, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionHome, command};
 use session::Session;
 
 /// What its sentences name.
@@ -96,7 +94,8 @@ impl Adapter for Copilot {
         let told = Told::resume(&start);
         let chosen = start.option(&[SESSION]).map(str::to_owned);
         let session = chosen.clone().or_else(|| start.session.clone());
-        Box::new(Reader { told, chosen, model: None, record: Session::new(&start), session })
+        let recording = Recording::new(session, Session::new(&start));
+        Box::new(Reader { told, chosen, model: None, recording })
     }
 }
 
@@ -130,69 +129,31 @@ struct Reader {
     told: Told,
     /// The session's id as it was chosen, until it is told.
     chosen: Option<String>,
-    session: Option<String>,
     /// The model that was told last.
     model: Option<String>,
-    record: Option<Session>,
+    recording: Recording,
 }
 
-impl LineReader for Reader {
-    fn reads_lines(&self) -> bool {
-        true
+impl EventStream for Reader {
+    const NAMED: Named = NAMED;
+
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        match self.read(line, facts) {
-            Some(()) => self.told.hear(),
-            None => facts.push(Fact::Unknown),
-        }
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    fn reads_closing(&self) -> bool {
-        !self.told.has_events()
+    fn recording(&self) -> Option<&Recording> {
+        Some(&self.recording)
     }
 
-    fn closing(&mut self, closing: Closing<'_>, _facts: &mut Vec<Fact>) -> Option<usize> {
-        self.told.take_plain(closing.bytes);
-        None
+    fn recording_mut(&mut self) -> Option<&mut Recording> {
+        Some(&mut self.recording)
     }
 
-    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
-        facts.extend(self.told.unfinished(NAMED, end));
-    }
-
-    fn notes(&self) -> Option<String> {
-        self.told.notes()
-    }
-
-    fn reads_session(&self) -> bool {
-        self.record.is_some()
-    }
-
-    fn session_files(&self) -> Option<SessionFiles> {
-        self.record.as_ref()?.files(self.session.as_deref()?)
-    }
-
-    fn session_line(&mut self, line: &[u8]) {
-        if let Some(record) = &mut self.record {
-            record.line(line);
-        }
-    }
-
-    fn session_read(&mut self, facts: &mut Vec<Fact>) {
-        if let Some(record) = &mut self.record {
-            record.tell(facts);
-        }
-    }
-
-    fn is_text(&self, line: &[u8]) -> bool {
-        !line.starts_with(b"{")
-    }
-}
-
-impl Reader {
-    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
-    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+    fn event(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
         let mut fields = Fields::parse(line, &["type", "data", "sessionId", "exitCode"])?;
         let kind = fields.text("type")?;
         facts.extend(session_told(self.chosen.take()));
@@ -218,7 +179,8 @@ impl Reader {
             "session.error" => self.error(&mut fields, facts)?,
             "result" => {
                 let session = fields.text("sessionId");
-                self.session = self.session.take().or_else(|| session.clone());
+                let known = &mut self.recording.session;
+                *known = known.take().or_else(|| session.clone());
                 facts.extend(session_told(session));
                 let code = fields.count("exitCode")?;
                 self.result(code, facts);
@@ -227,7 +189,9 @@ impl Reader {
         }
         Some(())
     }
+}
 
+impl Reader {
     fn model(&mut self, model: Option<String>, facts: &mut Vec<Fact>) {
         let is_new = model.is_some() && self.model != model;
         if is_new {

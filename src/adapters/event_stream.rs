@@ -3,6 +3,7 @@
 //! What may go here: what is kept of a run until its end, and cutting. What may not: the events of one program.
 
 mod errors;
+mod reader;
 
 use std::collections::VecDeque;
 
@@ -19,6 +20,7 @@ use super::{Ended, ReaderStart};
 
 pub(super) use super::shown::{model, push_text, session, summary, text_of};
 pub(super) use errors::{brief, cause_of, error_line, reason_of, unwrap_error};
+pub(super) use reader::EventStream;
 
 /// Most of the answer and of the list of files that goes into the notes for a recovery, in bytes each: they are written
 /// down again whenever they have changed.

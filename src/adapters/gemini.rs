@@ -11,15 +11,13 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, cause_of, inner, model as model_told, push_text, reason_of, session as session_told,
-    summary, unwrap_error,
+    EventStream, Told, cause_of, inner, model as model_told, push_text, reason_of,
+    session as session_told, summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
-use super::{
-    Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionFiles,
-    SessionHome, command,
-};
+use super::session_files::Recording;
+use super::{Adapter, Ended, Invocation, LineReader, ReaderStart, Refusal, SessionHome, command};
 use ending::{by_code, last_words};
 use session::Session;
 
@@ -97,8 +95,8 @@ impl Adapter for Gemini {
     }
 
     fn reader(&self, start: ReaderStart) -> Box<dyn LineReader> {
-        let (record, session) = (Session::new(&start), start.session.clone());
-        Box::new(Reader { told: Told::resume(&start), start, is_looping: false, record, session })
+        let recording = Recording::new(start.session.clone(), Session::new(&start));
+        Box::new(Reader { told: Told::resume(&start), start, is_looping: false, recording })
     }
 }
 
@@ -107,88 +105,31 @@ struct Reader {
     told: Told,
     /// It has stopped itself since it went round in a circle.
     is_looping: bool,
-    session: Option<String>,
-    record: Option<Session>,
+    recording: Recording,
 }
 
-impl LineReader for Reader {
-    fn reads_lines(&self) -> bool {
-        true
-    }
-
-    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        match self.read(line, facts) {
-            Some(()) => self.told.hear(),
-            None => facts.push(Fact::Unknown),
-        }
-    }
-
-    fn reads_closing(&self) -> bool {
-        !self.told.has_events()
-    }
-
-    fn closing(&mut self, closing: Closing<'_>, facts: &mut Vec<Fact>) -> Option<usize> {
-        // With `-o json` it prints one object.
-        let whole = Fields::parse(closing.bytes, &["response"]);
-        match whole.and_then(|mut fields| fields.text("response")) {
-            Some(answer) => {
-                self.told.say(answer, facts);
-                facts.push(self.told.done(ExitReason::Completed));
-            }
-            None => self.told.take_plain(closing.bytes),
-        }
-        None
-    }
-
-    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
-        self.told.close(facts);
-        if let (None, Some(reason)) = (self.told.failure(), end.code.and_then(by_code)) {
-            self.told.fail(reason, &last_words(end.err));
-        }
-        facts.extend(self.told.unfinished(NAMED, end));
-    }
-
-    fn notes(&self) -> Option<String> {
-        self.told.notes()
-    }
-
-    fn reads_session(&self) -> bool {
-        self.record.is_some()
-    }
-
-    fn session_files(&self) -> Option<SessionFiles> {
-        self.record.as_ref()?.files(self.session.as_deref()?)
-    }
-
-    fn session_line(&mut self, line: &[u8]) {
-        if let Some(record) = &mut self.record {
-            record.line(line);
-        }
-    }
-
-    fn session_read(&mut self, facts: &mut Vec<Fact>) {
-        if let Some(record) = &mut self.record {
-            record.tell(facts);
-        }
-    }
-
-    fn is_text(&self, line: &[u8]) -> bool {
-        !line.starts_with(b"{")
-    }
-
+impl EventStream for Reader {
+    const NAMED: Named = NAMED;
     /// No event tells that it tries again.
-    fn reads_errors(&self) -> bool {
-        true
+    const READS_ERRORS: bool = true;
+
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    fn error_line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        facts.extend(retry(line).map(Fact::Retry));
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
-}
 
-impl Reader {
-    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
-    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+    fn recording(&self) -> Option<&Recording> {
+        Some(&self.recording)
+    }
+
+    fn recording_mut(&mut self) -> Option<&mut Recording> {
+        Some(&mut self.recording)
+    }
+
+    fn event(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
         let wanted = [
             "type",
             "session_id",
@@ -210,7 +151,7 @@ impl Reader {
         match fields.text("type")?.as_str() {
             "init" => {
                 let session = fields.text("session_id");
-                self.session.clone_from(&session);
+                self.recording.session.clone_from(&session);
                 facts.extend(session_told(session));
                 facts.extend(fields.text("model").and_then(|name| model_told(&name)));
             }
@@ -240,6 +181,32 @@ impl Reader {
         Some(())
     }
 
+    fn plain(&mut self, bytes: &[u8], facts: &mut Vec<Fact>) {
+        // With `-o json` it prints one object.
+        let whole = Fields::parse(bytes, &["response"]);
+        match whole.and_then(|mut fields| fields.text("response")) {
+            Some(answer) => {
+                self.told.say(answer, facts);
+                facts.push(self.told.done(ExitReason::Completed));
+            }
+            None => self.told.take_plain(bytes),
+        }
+    }
+
+    fn close(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
+        self.told.close(facts);
+        if let (None, Some(reason)) = (self.told.failure(), end.code.and_then(by_code)) {
+            self.told.fail(reason, &last_words(end.err));
+        }
+        facts.extend(self.told.unfinished(NAMED, end));
+    }
+
+    fn standard_error(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        facts.extend(retry(line).map(Fact::Retry));
+    }
+}
+
+impl Reader {
     fn message(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
         let content = fields.text("content")?;
         if fields.text("role").as_deref() != Some("assistant") {

@@ -6,13 +6,13 @@ use crate::core::{ExitReason, Fact, KindTraits, NanoUsd, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    Told, cause_of, inner, model as model_told, push_text, reason_of, session, summary,
-    unwrap_error,
+    EventStream, Told, cause_of, inner, model as model_told, push_text, reason_of, session,
+    summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::Fields;
 use super::text::{LINE_CHARS, one_line};
-use super::{Adapter, Closing, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
+use super::{Adapter, Ended, Invocation, LineReader, ReaderStart, Refusal, command};
 
 /// What its sentences name.
 const NAMED: Named = Named {
@@ -58,7 +58,7 @@ impl Adapter for Opencode {
         invocation::refuse_shell_that_writes(task)?;
         let mut argv: Vec<String> =
             ["opencode", "run", "--format", "json", "--thinking"].map(str::to_owned).into();
-        if !task.extra.iter().any(|argument| argument.contains("-log")) {
+        if !task.extra.iter().any(|argument| chooses_log(argument)) {
             // No event tells that it tries again.
             argv.extend(["--print-logs", "--log-level=ERROR"].map(str::to_owned));
         }
@@ -104,6 +104,12 @@ fn permissions(task: &Task) -> String {
     format!("{{{}}}", entries.join(","))
 }
 
+/// Says whether an argument says what of its log is printed.
+fn chooses_log(argument: &str) -> bool {
+    let name = argument.split_once('=').map_or(argument, |(name, _)| name);
+    ["--print-logs", "--log-level"].contains(&name)
+}
+
 struct Reader {
     start: ReaderStart,
     told: Told,
@@ -114,67 +120,20 @@ struct Reader {
     has_model: bool,
 }
 
-impl LineReader for Reader {
-    fn reads_lines(&self) -> bool {
-        true
+impl EventStream for Reader {
+    const NAMED: Named = NAMED;
+    /// Its log says why a request failed.
+    const READS_ERRORS: bool = true;
+
+    fn told(&self) -> &Told {
+        &self.told
     }
 
-    fn line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        match self.read(line, facts) {
-            Some(()) => self.told.hear(),
-            None => facts.push(Fact::Unknown),
-        }
+    fn told_mut(&mut self) -> &mut Told {
+        &mut self.told
     }
 
-    fn reads_closing(&self) -> bool {
-        !self.told.has_events()
-    }
-
-    fn closing(&mut self, closing: Closing<'_>, _facts: &mut Vec<Fact>) -> Option<usize> {
-        self.told.take_plain(closing.bytes);
-        None
-    }
-
-    fn ended(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
-        let message = String::from_utf8_lossy(end.err);
-        let rejected = message.lines().rev().find(|line| line.contains(REJECTING));
-        let is_known = self.told.is_over() || self.told.failure().is_some();
-        if let Some(line) = rejected.filter(|_| !is_known) {
-            // It stops after the call that it was not permitted, as if all were well.
-            self.told.fail(ExitReason::Permission, line);
-            let (_, asked) = line.split_once("permission requested: ").unwrap_or(("", line));
-            let (tool, text) = asked.split_once(" (").unwrap_or((asked, ""));
-            let text = text.split_once(");").map_or(text, |(text, _)| text);
-            let [tool, text] = [tool, text].map(|part| one_line(part, LINE_CHARS));
-            facts.push(Fact::Denied { tool, text });
-        }
-        let err = without_log(end.err);
-        facts.extend(self.told.unfinished(NAMED, Ended { err: &err, ..end }));
-    }
-
-    fn notes(&self) -> Option<String> {
-        self.told.notes()
-    }
-
-    fn is_text(&self, line: &[u8]) -> bool {
-        !line.starts_with(b"{")
-    }
-
-    fn reads_errors(&self) -> bool {
-        true
-    }
-
-    fn error_line(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
-        if let Some(cause) = logged_failure(line) {
-            self.has_log = true;
-            self.fail_again(cause, facts);
-        }
-    }
-}
-
-impl Reader {
-    /// Reads one event; `None` if it is none that can be understood. Events of an unknown type tell nothing.
-    fn read(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
+    fn event(&mut self, line: &[u8], facts: &mut Vec<Fact>) -> Option<()> {
         let mut fields = Fields::parse(line, &["type", "sessionID", "part", "error"])?;
         let kind = fields.text("type")?;
         let id = fields.text("sessionID");
@@ -213,6 +172,32 @@ impl Reader {
         Some(())
     }
 
+    fn close(&mut self, end: Ended<'_>, facts: &mut Vec<Fact>) {
+        let message = String::from_utf8_lossy(end.err);
+        let rejected = message.lines().rev().find(|line| line.contains(REJECTING));
+        let is_known = self.told.is_over() || self.told.failure().is_some();
+        if let Some(line) = rejected.filter(|_| !is_known) {
+            // It stops after the call that it was not permitted, as if all were well.
+            self.told.fail(ExitReason::Permission, line);
+            let (_, asked) = line.split_once("permission requested: ").unwrap_or(("", line));
+            let (tool, text) = asked.split_once(" (").unwrap_or((asked, ""));
+            let text = text.split_once(");").map_or(text, |(text, _)| text);
+            let [tool, text] = [tool, text].map(|part| one_line(part, LINE_CHARS));
+            facts.push(Fact::Denied { tool, text });
+        }
+        let err = without_log(end.err);
+        facts.extend(self.told.unfinished(NAMED, Ended { err: &err, ..end }));
+    }
+
+    fn standard_error(&mut self, line: &[u8], facts: &mut Vec<Fact>) {
+        if let Some(cause) = logged_failure(line) {
+            self.has_log = true;
+            self.fail_again(cause, facts);
+        }
+    }
+}
+
+impl Reader {
     /// Reads a tool call, which is told only when it ends.
     fn tool(&mut self, part: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
         let tool = part.text("tool")?;

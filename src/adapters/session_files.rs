@@ -72,6 +72,53 @@ pub enum Part {
     Like(&'static str, String),
 }
 
+/// What the lines of one session's record mean.
+pub(super) trait Record: Send {
+    /// Returns where the record of a session is; `None` for a name that no session has.
+    fn files(&self, session: &str) -> Option<SessionFiles>;
+
+    /// Takes one line.
+    fn line(&mut self, line: &[u8]);
+
+    /// Tells what they come to.
+    fn tell(&mut self, facts: &mut Vec<Fact>);
+}
+
+/// The record of the session that a reader reads beside its stream.
+pub(super) struct Recording {
+    /// The session, once it is known.
+    pub session: Option<String>,
+    record: Option<Box<dyn Record>>,
+}
+
+impl Recording {
+    /// Begins with what is known of the session; without a `record` nothing is read.
+    pub(super) fn new(session: Option<String>, record: Option<impl Record + 'static>) -> Self {
+        let record = record.map(|record| Box::new(record) as Box<dyn Record>);
+        Self { session, record }
+    }
+
+    pub(super) fn is_read(&self) -> bool {
+        self.record.is_some()
+    }
+
+    pub(super) fn files(&self) -> Option<SessionFiles> {
+        self.record.as_ref()?.files(self.session.as_deref()?)
+    }
+
+    pub(super) fn line(&mut self, line: &[u8]) {
+        if let Some(record) = &mut self.record {
+            record.line(line);
+        }
+    }
+
+    pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
+        if let Some(record) = &mut self.record {
+            record.tell(facts);
+        }
+    }
+}
+
 /// Returns an id that may stand in the name of a file: an agent prints it, and could print anything.
 pub(super) fn safe_id(id: &str) -> Option<&str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::adapters::event_stream::{inner, model as model_told};
 use crate::adapters::json::Fields;
-use crate::adapters::session_files::{Spent, moment, safe_id};
+use crate::adapters::session_files::{Record, Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
 use crate::core::{Fact, Usage};
 
@@ -34,20 +34,8 @@ pub(super) struct Session {
     has_responses: bool,
 }
 
-impl Session {
-    /// Begins to read what is recorded; `None` where nobody knows where that is. `model` is what the reader of the output
-    /// tells.
-    pub(super) fn new(start: &ReaderStart, model: Option<String>) -> Option<Self> {
-        let sessions = start.sessions.clone()?;
-        let spent = Spent::new(sessions.since);
-        let prices = Arc::clone(&start.prices);
-        let told_model = model.clone();
-        Some(Self { sessions, prices, spent, model, told_model, has_responses: false })
-    }
-
-    /// Returns where the record of a thread is. The folder is that of the day on which the thread began, which its id
-    /// tells, by the clock of wherever that was.
-    pub(super) fn files(&self, thread: &str) -> Option<SessionFiles> {
+impl Record for Session {
+    fn files(&self, thread: &str) -> Option<SessionFiles> {
         let thread = safe_id(thread)?;
         let begun = begun(thread)?;
         let days = [begun.checked_sub(1.day()), Ok(begun), begun.checked_add(1.day())];
@@ -62,21 +50,31 @@ impl Session {
         Some(SessionFiles { folder: self.sessions.folder.clone(), ways, says: None })
     }
 
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, line: &[u8]) {
         // Most lines are long and have no numbers.
         if MARKS.iter().any(|mark| memmem::find(line, mark).is_some()) {
             let _ = self.read(line);
         }
     }
 
-    /// Tells what they come to.
-    pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
+    fn tell(&mut self, facts: &mut Vec<Fact>) {
         if self.told_model != self.model {
             self.told_model.clone_from(&self.model);
             facts.extend(self.model.as_deref().and_then(model_told));
         }
         self.spent.tell(facts);
+    }
+}
+
+impl Session {
+    /// Begins to read what is recorded; `None` where nobody knows where that is. `model` is what the reader of the output
+    /// tells.
+    pub(super) fn new(start: &ReaderStart, model: Option<String>) -> Option<Self> {
+        let sessions = start.sessions.clone()?;
+        let spent = Spent::new(sessions.since);
+        let prices = Arc::clone(&start.prices);
+        let told_model = model.clone();
+        Some(Self { sessions, prices, spent, model, told_model, has_responses: false })
     }
 
     fn read(&mut self, line: &[u8]) -> Option<()> {

@@ -9,7 +9,7 @@ use memchr::memmem;
 
 use crate::adapters::event_stream::inner;
 use crate::adapters::json::Fields;
-use crate::adapters::session_files::{Spent, moment, safe_id};
+use crate::adapters::session_files::{Record, Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
 use crate::core::{Fact, Usage};
 
@@ -25,31 +25,30 @@ pub(super) struct Session {
     spent: Spent,
 }
 
+impl Record for Session {
+    fn files(&self, session: &str) -> Option<SessionFiles> {
+        let way = ["session-state", safe_id(session)?, "events.jsonl"];
+        let way = way.map(|name| Part::Named(name.to_owned())).to_vec();
+        Some(SessionFiles { folder: self.sessions.folder.clone(), ways: vec![way], says: None })
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        if memmem::find(line, MARK).is_some() {
+            let _ = self.read(line);
+        }
+    }
+
+    fn tell(&mut self, facts: &mut Vec<Fact>) {
+        self.spent.tell(facts);
+    }
+}
+
 impl Session {
     /// Begins to read what is recorded; `None` where nobody knows where that is.
     pub(super) fn new(start: &ReaderStart) -> Option<Self> {
         let sessions = start.sessions.clone()?;
         let spent = Spent::new(sessions.since);
         Some(Self { sessions, prices: Arc::clone(&start.prices), spent })
-    }
-
-    /// Returns where the record of a session is.
-    pub(super) fn files(&self, session: &str) -> Option<SessionFiles> {
-        let way = ["session-state", safe_id(session)?, "events.jsonl"];
-        let way = way.map(|name| Part::Named(name.to_owned())).to_vec();
-        Some(SessionFiles { folder: self.sessions.folder.clone(), ways: vec![way], says: None })
-    }
-
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: &[u8]) {
-        if memmem::find(line, MARK).is_some() {
-            let _ = self.read(line);
-        }
-    }
-
-    /// Tells what they come to.
-    pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
-        self.spent.tell(facts);
     }
 
     fn read(&mut self, line: &[u8]) -> Option<()> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::adapters::json::Fields;
-use crate::adapters::session_files::{Spent, moment, safe_id};
+use crate::adapters::session_files::{Record, Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
 use crate::core::{Fact, Usage};
 
@@ -23,17 +23,8 @@ pub(super) struct Session {
     spent: Spent,
 }
 
-impl Session {
-    /// Begins to read what is recorded; `None` where nobody knows where that is.
-    pub(super) fn new(start: &ReaderStart) -> Option<Self> {
-        let sessions = start.sessions.clone()?;
-        let spent = Spent::new(sessions.since);
-        Some(Self { sessions, prices: Arc::clone(&start.prices), spent })
-    }
-
-    /// Returns where the record of a session is. A run that goes on with one makes a file of its own as well, in which
-    /// nothing is said.
-    pub(super) fn files(&self, session: &str) -> Option<SessionFiles> {
+impl Record for Session {
+    fn files(&self, session: &str) -> Option<SessionFiles> {
         /// Characters of an id that are in the file's name.
         const SHORT: usize = 8;
         let session = safe_id(session)?;
@@ -47,16 +38,23 @@ impl Session {
         })
     }
 
-    /// Takes one line.
-    pub(super) fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, line: &[u8]) {
         if memmem::find(line, MARK).is_some() {
             let _ = self.read(line);
         }
     }
 
-    /// Tells what they come to.
-    pub(super) fn tell(&mut self, facts: &mut Vec<Fact>) {
+    fn tell(&mut self, facts: &mut Vec<Fact>) {
         self.spent.tell(facts);
+    }
+}
+
+impl Session {
+    /// Begins to read what is recorded; `None` where nobody knows where that is.
+    pub(super) fn new(start: &ReaderStart) -> Option<Self> {
+        let sessions = start.sessions.clone()?;
+        let spent = Spent::new(sessions.since);
+        Some(Self { sessions, prices: Arc::clone(&start.prices), spent })
     }
 
     fn read(&mut self, line: &[u8]) -> Option<()> {
