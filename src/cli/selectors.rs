@@ -32,7 +32,12 @@ pub fn parse(words: &[String]) -> Result<Vec<Selector>, String> {
     if words.is_empty() {
         return Err(format!("which agents? give {KINDS}"));
     }
-    words.iter().map(|word| parse_one(word)).collect()
+    parts(words).map(parse_one).collect()
+}
+
+/// Returns what stands in words, in which several selectors can be joined by commas.
+fn parts(words: &[String]) -> impl Iterator<Item = &str> {
+    words.iter().flat_map(|word| word.split(','))
 }
 
 /// Divides words that may name a fleet and agents of it: the fleet comes first, and everything else selects.
@@ -41,7 +46,7 @@ pub fn divide(words: &[String]) -> Result<(Option<&str>, Vec<Selector>), String>
         Some((first, rest)) if !is_selector(first) => (Some(first.as_str()), rest),
         Some(_) | None => (None, words),
     };
-    let selectors = rest.iter().map(|word| parse_one(word)).collect::<Result<Vec<_>, _>>()?;
+    let selectors = parts(rest).map(parse_one).collect::<Result<Vec<_>, _>>()?;
     Ok((fleet, selectors))
 }
 
@@ -184,6 +189,11 @@ mod tests {
         assert_eq!(selected(&["failed"]), Ok(vec![2]));
         assert_eq!(selected(&["set:2", "1"]), Ok(vec![1, 5]));
         assert_eq!(selected(&["all"]), Ok(vec![1, 2, 3, 4, 5]));
+        assert_eq!(selected(&["1,3-4"]), Ok(vec![1, 3, 4]));
+        assert_eq!(selected(&["set:2,failed", "1"]), Ok(vec![1, 2, 5]));
+        for word in ["1,", ",1", "1,,3"] {
+            assert!(selected(&[word]).unwrap_err().contains("'' selects nothing"), "{word}");
+        }
     }
 
     #[test]
