@@ -15,7 +15,7 @@ use crate::runtime::Inspection;
 use crate::runtime::roster::{KpiSummary, number, rounded};
 use crate::runtime::summary::{AgentFiles, AgentSummary, agent};
 use crate::words::plain_text::{
-    cut_graphemes, fit, headline, lines as clean_lines, one_line, thousands,
+    cut_graphemes, fit, headline, lines as clean_lines, one_line, steps, thousands,
 };
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
@@ -239,10 +239,14 @@ fn block(row: &Row, seen: &Inspection, zone: &TimeZone, style: Style) -> Vec<Str
 
 /// Returns what it has done and what that costs.
 fn work(row: &Row, dot: &str) -> String {
-    let mut parts = vec![
-        format!("{} steps", thousands(row.steps)),
-        format!("{} tok", thousands(row.tokens.total())),
-    ];
+    // Nothing told is not nothing done.
+    let mut parts = Vec::new();
+    if row.steps > 0 {
+        parts.push(steps(row.steps));
+    }
+    if row.tokens.total() > 0 {
+        parts.push(format!("{} tok", thousands(row.tokens.total())));
+    }
     let budget =
         row.task.budget.map(|budget| format!(" of ${}", budget.to_exact())).unwrap_or_default();
     match (row.cost_status, row.cost) {

@@ -5,7 +5,7 @@
 use crate::core::{CostStatus, Outcome, Row, Snapshot, Status};
 use crate::words::changed_files::{ChangedFile, changed_files};
 use crate::words::plain_text::{
-    count, cut_cells, cut_graphemes, fit, headline, one_line, thousands,
+    count, cut_cells, cut_graphemes, fit, headline, one_line, steps, thousands,
 };
 use crate::words::status_line::money;
 use crate::words::style::{Meaning, Style};
@@ -159,7 +159,7 @@ pub fn footer(snapshot: &Snapshot, style: Style) -> String {
             parts.push(format!("{} {word}", thousands(number)));
         }
     }
-    parts.push(format!("{} steps", thousands(kpis.steps)));
+    parts.push(steps(kpis.steps));
     parts.push(format!("{} tok", thousands(kpis.tokens)));
     parts.push(money(header, style));
     parts.extend(header.elapsed(snapshot.at).map(time_text::duration));

@@ -331,7 +331,7 @@ fn beside_money(world: &World) -> Vec<Part> {
     parts.extend(elapsed.map(|time| Part::new(3, Tone::Plain, time)));
     for (number, word, rank) in [
         (kpis.tokens, "tok", 6),
-        (kpis.steps, "steps", 7),
+        (kpis.steps, if kpis.steps == 1 { "step" } else { "steps" }, 7),
         (u64::from(kpis.validated), "tested", 8),
         (kpis.mesh, "shared keys", 8),
     ] {

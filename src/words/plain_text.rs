@@ -202,6 +202,12 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Returns a count of steps: `1 step`, `1,234 steps`.
+pub fn steps(number: u64) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} step{plural}", thousands(number))
+}
+
 /// Returns a number with a comma after every third digit: `12,345`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();

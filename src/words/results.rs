@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::core::{AgentId, BatchStatus, BatchView, Moment, Outcome, Row, Snapshot, Status};
 use crate::runtime::summary::AgentFiles;
 use crate::words::changed_files::{Evidence, source};
-use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, thousands};
+use crate::words::plain_text::{count, headline, lines as clean_lines, one_line, steps, thousands};
 use crate::words::report_line::end_line;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
@@ -225,8 +225,7 @@ fn task(
 fn facts(row: &Row, snapshot: &Snapshot, truncated: bool) -> Vec<String> {
     let mut facts = vec![word(row.status), time_text::duration(row.elapsed(snapshot.at))];
     if row.steps > 0 {
-        let plural = if row.steps == 1 { "" } else { "s" };
-        facts.push(format!("{} step{plural}", thousands(row.steps)));
+        facts.push(steps(row.steps));
     }
     if truncated {
         facts.push("TRUNCATED".to_owned());

@@ -150,6 +150,7 @@ fn a_turn_is_interrupted_and_the_agent_goes_on_with_what_it_is_told() {
     assert_eq!((world.lines("cut").len(), heard(&world)[1].as_str()), (1, "the words"));
     let late = world.fleet(&["steer", "--interrupt", "1"]).expect_code(2);
     assert!(late.stderr.contains("nothing to interrupt"), "{late:#?}");
+    world.end_fleets();
 }
 
 /// It waits for a message, also for another host's, and can be stopped as any agent can.

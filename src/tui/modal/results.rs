@@ -16,7 +16,7 @@ use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
 use crate::tui::world::{Connection, World};
 use crate::words::changed_files::{Evidence, changed_files, source};
-use crate::words::plain_text::{count, headline, thousands};
+use crate::words::plain_text::{count, headline, steps, thousands};
 use crate::words::results::{common_cause, error, rows_of, status_word};
 use crate::words::status_line::money;
 use crate::words::{time_text, why};
@@ -192,7 +192,7 @@ fn write_totals(writer: &mut Writer, world: &World) {
     if let Some(took) = header.elapsed(snapshot.at) {
         writer.field("took", &time_text::duration(took), Tone::Plain);
     }
-    let mut work = vec![format!("{} steps", thousands(kpis.steps))];
+    let mut work = vec![steps(kpis.steps)];
     work.push(format!("{} tokens", thousands(kpis.tokens)));
     if kpis.validated > 0 {
         work.push(format!("{} tested by themselves", kpis.validated));
@@ -260,8 +260,7 @@ fn facts(row: &Row, truncated: bool, world: &World) -> Vec<String> {
         facts.push(time_text::duration(row.elapsed(world.clock())));
     }
     if row.steps > 0 {
-        let plural = if row.steps == 1 { "" } else { "s" };
-        facts.push(format!("{} step{plural}", thousands(row.steps)));
+        facts.push(steps(row.steps));
     }
     match row.cost {
         None => facts.push("cost unknown".to_owned()),
