@@ -108,6 +108,7 @@ impl Style {
             match character {
                 '…' => plain.push_str("..."),
                 '·' | '—' | '–' => plain.push('-'),
+                '↵' => plain.push('/'),
                 ' '..='~' | '\n' => plain.push(character),
                 _ => plain.push('?'),
             }

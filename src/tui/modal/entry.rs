@@ -1,6 +1,6 @@
-//! One line of text that is typed in a modal, edited by grapheme.
+//! A text that is typed in a modal, edited by grapheme.
 //!
-//! What may go here: edits, and the part that fits. What may not: what the text means.
+//! What may go here: edits, and the part that fits, in one row or in several. What may not: what the text means.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation;
@@ -108,6 +108,57 @@ impl Entry {
         let rest = cut_cells(&shown(self.after()), width.saturating_sub(caret));
         (format!("{before}{rest}"), caret)
     }
+
+    /// Returns the rows around the caret, at most `most` of them in `width` cells each, with the row and the cell of the
+    /// caret. Rows that are left out leave an ellipsis where they were;
+    /// a line that was ended by its writer has a sign there.
+    pub(super) fn shown_in_rows(&self, width: usize, most: usize) -> (Vec<String>, (usize, usize)) {
+        // One cell stays free for the caret.
+        let room = width.saturating_sub(1).max(1);
+        let mut rows = wrapped(self.before(), room, 0);
+        let caret = cells(rows.last().map_or("", String::as_str)).min(room);
+        let row = rows.len() - 1;
+        let mut rest = wrapped(self.after(), room, caret).into_iter();
+        let first = rest.next().unwrap_or_default();
+        if let Some(last) = rows.last_mut() {
+            last.push_str(&first);
+        }
+        rows.extend(rest);
+        let top = (row + 1).saturating_sub(most.max(1));
+        let is_cut = rows.len() - top > most.max(1);
+        let mut shown: Vec<String> = rows.into_iter().skip(top).take(most.max(1)).collect();
+        let mut column = caret;
+        if let Some(line) = shown.first_mut().filter(|_| top > 0) {
+            *line = format!("…{}", line.graphemes(true).skip(1).collect::<String>());
+            column = if row == top { column.max(1) } else { column };
+        }
+        if let Some(line) = shown.last_mut().filter(|_| is_cut) {
+            *line = format!("{}…", cut_cells(line, room.saturating_sub(1)).trim_end_matches('…'));
+        }
+        (shown, (row - top, column))
+    }
+}
+
+/// Returns the rows that a text takes in `width` cells if its first row has `taken` of them behind it: at least one.
+fn wrapped(text: &str, width: usize, taken: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    let mut column = taken;
+    for grapheme in lines(text).graphemes(true) {
+        let wide = if grapheme == "\n" { 0 } else { cells(grapheme) };
+        if grapheme == "\n" {
+            // Also an empty line is to be seen; the cell for it is the one that stays free.
+            rows.last_mut().expect("there is always a row").push('↵');
+        }
+        if grapheme == "\n" || column + wide > width {
+            rows.push(String::new());
+            column = 0;
+        }
+        if grapheme != "\n" {
+            rows.last_mut().expect("there is always a row").push_str(grapheme);
+            column += wide;
+        }
+    }
+    rows
 }
 
 #[cfg(test)]
@@ -137,6 +188,25 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_several_lines_is_shown_in_rows_around_the_caret() {
+        let mut entry = Entry::new("first line\nsecond".to_owned(), 99);
+        let rows = |entry: &Entry, most| {
+            let (rows, caret) = entry.shown_in_rows(8, most);
+            (rows.join("|"), caret)
+        };
+        assert_eq!(rows(&entry, 9), ("first l|ine↵|second".to_owned(), (2, 6)));
+        assert_eq!(rows(&entry, 2), ("…ne↵|second".to_owned(), (1, 6)));
+        press(&mut entry, KeyCode::Home);
+        assert_eq!(rows(&entry, 9), ("first l|ine↵|second".to_owned(), (0, 0)));
+        assert_eq!(rows(&entry, 2), ("first l|ine↵…".to_owned(), (0, 0)));
+        for _ in 0..8 {
+            entry.right();
+        }
+        assert_eq!(rows(&entry, 9), ("first l|ine↵|second".to_owned(), (1, 1)));
+        assert_eq!(rows(&Entry::new("a\n".to_owned(), 9), 9), ("a↵|".to_owned(), (1, 0)));
+    }
+
+    #[test]
     fn the_part_around_the_caret_is_shown_and_fits() {
         let entry = Entry::new("/a/very/long/日本語/path".to_owned(), 99);
         for width in 1..40 {
@@ -145,6 +215,15 @@ mod tests {
         }
         assert_eq!(entry.shown(9), ("…語/path".to_owned(), 8));
         assert_eq!(Entry::new("a\nb".to_owned(), 99).shown(9), ("a / b".to_owned(), 5));
+        for width in 1..40 {
+            for most in 1..4 {
+                let (rows, (row, column)) = entry.shown_in_rows(width, most);
+                assert!(rows.len() <= most && row < rows.len(), "{width} {most}: {rows:?} {row}");
+                assert!(column < width.max(2), "{width} {most}: {column}");
+                let is_wide = |it: &String| cells(it) > width.max(2);
+                assert!(!rows.iter().any(is_wide), "{width} {most}: {rows:?}");
+            }
+        }
         let (text, _) = Entry::new("A=\u{1b}]0;title\u{7}".to_owned(), 99).shown(30);
         assert!(!text.contains(char::is_control), "{text:?}");
     }

@@ -81,20 +81,23 @@ impl TellModal {
             body.gap();
             body.text(&clean(world, &what_happens(row)), Tone::Plain);
         }
-        let (text, caret) = self.entry.shown(width);
-        let shown = cut_cells(&world.theme.words.text(&text), width);
-        let line = Line::from(Span::styled(shown, world.theme.style(Tone::Strong)));
+        // Most of a small screen belongs to what is typed into it; on a large one that is no end of room.
+        let most = usize::from(world.panes.screen.height / 5).max(1);
+        let (rows, caret) = self.entry.shown_in_rows(width, most);
+        let typed = rows.into_iter().map(|row| {
+            let shown = cut_cells(&world.theme.words.text(&row), width);
+            Line::from(Span::styled(shown, world.theme.style(Tone::Strong)))
+        });
         let mut foot = Writer::new(world.theme, width);
         if let Some((note, tone)) = &self.note {
             foot.text(note, *tone);
         }
-        let mut lines = vec![line];
-        lines.extend(foot.into_lines());
+        let lines: Vec<Line<'static>> = typed.chain(foot.into_lines()).collect();
         let text = Text {
             title: format!("tell {}", self.id),
             body: body.into_lines(),
             foot: lines,
-            caret: Some((0, caret)),
+            caret: Some(caret),
             is_tall: false,
         };
         let hidden = [(Action::InterruptTurn, None)];
