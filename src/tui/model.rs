@@ -306,11 +306,15 @@ impl Model {
             self.flash(ended_meanwhile(ended), Tone::Strong);
         } else if all_done && !self.was_all_done && !snapshot.rows.is_empty() {
             let text = all_ended(snapshot.rows.len());
-            // The remark about what led to it has not been read yet.
-            let asked = self.ending.take().filter(|_| self.flash.is_some());
-            let text = asked.map_or(text.clone(), |asked| format!("{asked} · {text}"));
+            // The remark about what led to it has not been read yet, nor that something went wrong.
+            let shown = self.flash.as_ref().filter(|flash| flash.until > self.world.now);
+            let refused = shown.filter(|flash| flash.tone == Tone::Bad).map(|it| it.text.clone());
+            let asked = self.ending.take().filter(|_| shown.is_some());
+            let tone = if refused.is_some() { Tone::Bad } else { Tone::Strong };
+            let before = refused.or(asked);
+            let text = before.map_or(text.clone(), |before| format!("{before} · {text}"));
             self.end_remark = Some(text.clone());
-            self.flash(text, Tone::Strong);
+            self.flash(text, tone);
             requests.extend(self.bell());
         }
         if is_asked_anew {

@@ -3,11 +3,13 @@
 mod answers;
 mod submissions;
 
+use std::time::Duration;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::*;
 use crate::core::testing::{end, row, snapshot};
-use crate::core::{AgentId, NanoUsd, Outcome, Question, Reply, Row, Status};
+use crate::core::{AgentId, NanoUsd, Outcome, Question, Refusal, Reply, Row, Status};
 use crate::runtime::{Gone, channel};
 use crate::tui::session::Left;
 use crate::tui::testing::{NOW, frame, model};
@@ -275,6 +277,23 @@ fn a_stop_and_the_end_that_it_led_to_are_told_together_whichever_comes_first() {
     assert_eq!(shown(&model), "all 2 agents ended: v shows results");
 }
 
+#[test]
+fn that_something_was_refused_is_still_read_when_the_last_agent_ends() {
+    let mut model = model(snapshot(1, running()), 80, 24);
+    let refused = Ok(Reply::Refused(Refusal("#9 is not here".to_owned())));
+    let _ = model.update(NOW, Message::Replied(Asked::Retry(1), refused));
+    assert_eq!(shown(&model), "#9 is not here");
+    let _ = model.update(NOW, Message::Snapshot(Arc::new(snapshot(2, ended()))));
+    assert_eq!(shown(&model), "#9 is not here · all 2 agents ended: v shows results");
+    // Once it has been there for its time it is not said again.
+    let mut model = self::model(snapshot(1, running()), 80, 24);
+    let refused = Ok(Reply::Refused(Refusal("#9 is not here".to_owned())));
+    let _ = model.update(NOW, Message::Replied(Asked::Retry(1), refused));
+    let later = NOW.after(Duration::from_secs(5));
+    let _ = model.update(later, Message::Snapshot(Arc::new(snapshot(2, ended()))));
+    assert_eq!(shown(&model), "all 2 agents ended: v shows results");
+}
+
 /// While somebody types the question is a banner; it opens as soon as another pane has the focus.
 #[test]
 fn the_cap_question_takes_no_key_from_a_typist() {
@@ -389,7 +408,7 @@ fn nothing_wakes_the_screen_while_nothing_runs() {
     }
     assert_eq!(over.wake_at(), None);
     let alive = model(snapshot(1, running()), 80, 24);
-    assert!(alive.wake_at().is_some_and(|at| at.since(NOW) <= std::time::Duration::from_secs(2)));
+    assert!(alive.wake_at().is_some_and(|at| at.since(NOW) <= Duration::from_secs(2)));
 }
 
 #[test]
@@ -441,7 +460,7 @@ fn wake_until(model: &mut Model, end: Moment) {
 }
 
 fn seconds(number: u64) -> Moment {
-    NOW.after(std::time::Duration::from_secs(number))
+    NOW.after(Duration::from_secs(number))
 }
 
 #[test]
