@@ -55,6 +55,8 @@ pub struct Fleet {
     pub(super) early: Vec<EarlyMessage>,
     /// What is heard now happened while no host of this fleet lived.
     pub(super) observing: bool,
+    /// Live agents whose output from before this host is not read yet.
+    pub(super) unread: u32,
 }
 
 /// One attempt at one task.
@@ -162,6 +164,7 @@ impl Fleet {
             talks: BTreeMap::new(),
             early: Vec::new(),
             observing: false,
+            unread: 0,
         }
     }
 

@@ -148,6 +148,7 @@ impl Fleet {
             cost_unknown: count(
                 rows.iter().filter(|row| row.cost_status == CostStatus::Unknown).count(),
             ),
+            unread: self.unread,
             reserved: money.reserved + money.unknown,
             cap: self.cap,
             without_budget: count(

@@ -288,6 +288,9 @@ pub struct Header {
     pub spent: NanoUsd,
     /// Agents whose cost is unknown.
     pub cost_unknown: u32,
+    /// Live agents of which this host has not read yet what they wrote before it was there: more may be spent.
+    #[serde(default)]
+    pub unread: u32,
     /// What running agents, and ended ones of unknown cost, reserve.
     pub reserved: NanoUsd,
     /// The cap.

@@ -31,6 +31,12 @@ impl Fleet {
         self.now = self.now.max(now);
     }
 
+    /// Says of how many live agents it is still to be read what they wrote without a host: until then more may be spent than
+    /// is known.
+    pub fn set_unread(&mut self, agents: u32) {
+        self.unread = agents;
+    }
+
     /// Dispatches what may start and opens the cap question when it is due; called once after [`Fleet::resume`] or
     /// [`Fleet::carry_on`], when the facts of each live agent are known.
     #[must_use]

@@ -129,6 +129,7 @@ pub(crate) fn snapshot(revision: u64, mut rows: Vec<Row>) -> Snapshot {
             outcomes,
             spent: rows.iter().filter_map(|row| row.cost).sum(),
             cost_unknown: 0,
+            unread: 0,
             reserved: NanoUsd::ZERO,
             cap: None,
             without_budget: 0,

@@ -22,14 +22,22 @@ impl Host {
             self.recover_one(id, restarted);
         }
         self.recover_environment();
+        self.tell_unread();
         self.settle_recovered();
     }
 
     /// What an adopted agent had written is read, or it has ended and nothing more is.
     pub(super) fn caught_up(&mut self, id: AgentId) {
         if self.unread.remove(&id) {
+            self.tell_unread();
             self.settle_recovered();
         }
+    }
+
+    /// Lets doors see that more may be spent than is known.
+    fn tell_unread(&mut self) {
+        self.fleet.set_unread(u32::try_from(self.unread.len()).unwrap_or(u32::MAX));
+        self.stale = true;
     }
 
     fn settle_recovered(&mut self) {

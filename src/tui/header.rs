@@ -21,7 +21,7 @@ use super::keymap::key_name;
 use super::theme::Tone;
 use super::world::{Connection, World};
 use crate::core::{Outcome, Status};
-use crate::words::plain_text::{cells, cut_cells, one_line, thousands};
+use crate::words::plain_text::{cells, count, cut_cells, one_line, thousands};
 use crate::words::status_line::money;
 use crate::words::time_text::{self, duration};
 use crate::words::why;
@@ -98,7 +98,12 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
         Connection::Up => {
             if world.snapshot.question.is_some() {
                 let cap = key_name!(Everywhere, Cap);
-                parts.push(Part::new(0, Tone::Hit, format!("cap reached · {cap} answers")));
+                let text = if width < usize::from(WORDY) {
+                    format!("{cap}: cap hit")
+                } else {
+                    format!("cap reached · {cap} answers")
+                };
+                parts.push(Part::new(0, Tone::Hit, text));
             }
         }
         Connection::Waiting(what) => parts.push(Part::new(0, Tone::Warning, cut(what))),
@@ -106,6 +111,15 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
     }
     if world.connection != Connection::Up && has_been_seen(world) {
         parts.push(Part::new(0, Tone::Warning, format!("as of {}", as_of(world))));
+    }
+    if header.unread > 0 && world.connection == Connection::Up {
+        let text = if width < usize::from(WORDY) {
+            "reading on".to_owned()
+        } else {
+            let agents = count(usize::try_from(header.unread).unwrap_or(usize::MAX), "agent");
+            format!("reading what {agents} wrote meanwhile")
+        };
+        parts.push(Part::new(0, Tone::Warning, text));
     }
     // A fleet that is only looked at has ended: nothing of it waits to go on.
     if let Some(hold) = header.hold.as_ref().filter(|_| !world.is_read_only) {
@@ -238,7 +252,7 @@ enum Told {
     Fully,
     /// What is spent of what, and a share that warns.
     Shortly,
-    /// What is spent, and a share that warns.
+    /// What is spent, and a share if it warns.
     Least,
 }
 
@@ -252,7 +266,7 @@ fn with_money(world: &World, width: usize, row: impl Fn(Vec<Part>) -> Vec<Part>)
         let parts = row(money_parts(world, told));
         let all = needed(&parts);
         let fitting = fitting(parts, width, DOT);
-        if !is_near_cap(world) || needed(&fitting) == all {
+        if needed(&fitting) == all {
             return fitting;
         }
     }
@@ -287,9 +301,17 @@ fn money_parts(world: &World, told: Told) -> Vec<Part> {
         }
         Told::Least => {
             // An open question says it in words, and numbers that are not live are not what must be seen.
-            let is_told = world.snapshot.question.is_some() || world.connection != Connection::Up;
-            let text = format!("{} {}", header.spent, share.sign());
-            vec![Part::new(u8::from(is_told), tone, text)]
+            let is_asked = world.snapshot.question.is_some();
+            let is_told = is_asked || world.connection != Connection::Up;
+            let is_partly_known = header.cost_unknown + header.unread > 0;
+            let least = if is_partly_known { world.theme.words.at_least() } else { "" };
+            let sign = if share.is_near() && !is_asked {
+                format!(" {}", share.sign())
+            } else {
+                String::new()
+            };
+            let rank = u8::from(is_told || !share.is_near());
+            vec![Part::new(rank, tone, format!("{least}{}{sign}", header.spent))]
         }
     }
 }

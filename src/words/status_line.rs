@@ -47,11 +47,12 @@ pub fn status_line(snapshot: &Snapshot, now: Moment, style: Style, width: usize)
 /// Returns what is spent, as far as it is known: `$0.4200 / $5.00`, `≥ $0.4200 (3 ?)`.
 pub fn money(header: &Header, style: Style) -> String {
     let cap = header.cap.map(|cap| format!(" / {}", exact(cap))).unwrap_or_default();
-    if header.cost_unknown > 0 {
-        format!("{}{}{cap} ({} ?)", style.at_least(), header.spent, header.cost_unknown)
-    } else {
-        format!("{}{cap}", header.spent)
-    }
+    let unknown = match header.cost_unknown {
+        0 => String::new(),
+        agents => format!(" ({agents} ?)"),
+    };
+    let least = if header.cost_unknown + header.unread > 0 { style.at_least() } else { "" };
+    format!("{least}{}{cap}{unknown}", header.spent)
 }
 
 #[cfg(test)]
@@ -97,6 +98,12 @@ mod tests {
         assert_eq!(money(&mixed.header, WIDE), "$0.4200 / $5.00");
         mixed.header.cost_unknown = 3;
         assert_eq!(money(&mixed.header, WIDE), "≥ $0.4200 / $5.00 (3 ?)");
+        // A host that has just come has not read what it cost meanwhile.
+        mixed.header.cost_unknown = 0;
+        mixed.header.unread = 1;
+        assert_eq!(money(&mixed.header, WIDE), "≥ $0.4200 / $5.00");
+        mixed.header.unread = 0;
+        mixed.header.cost_unknown = 3;
         mixed.header.spent = NanoUsd::ZERO;
         mixed.header.cap = None;
         assert_eq!(money(&mixed.header, Style::PLAIN), ">= $0.0000 (3 ?)");

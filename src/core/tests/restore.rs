@@ -49,6 +49,15 @@ fn a_journal_survives_its_text() {
     assert_eq!(read.snapshot(story.now), story.restored().snapshot());
 }
 
+/// A checkpoint is older than the newest words of an agent that lived on.
+#[test]
+fn a_host_that_has_not_read_everything_yet_says_so_beside_what_it_knows() {
+    let mut fleet = long_life().restored().fleet;
+    assert_eq!(fleet.snapshot(Moment(0)).header.unread, 0);
+    fleet.set_unread(2);
+    assert_eq!(fleet.snapshot(Moment(0)).header.unread, 2);
+}
+
 #[test]
 fn a_journal_cut_anywhere_gives_a_fleet_that_goes_on() {
     let story = long_life();

@@ -82,6 +82,7 @@ fn header() -> Header {
         outcomes: Vec::new(),
         spent: NanoUsd::ZERO,
         cost_unknown: 0,
+        unread: 0,
         reserved: NanoUsd::ZERO,
         cap: None,
         without_budget: 0,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::testing::{end, row, snapshot};
-use crate::core::{Hold, Moment, NanoUsd, Question, QuestionId, Row, Snapshot};
+use crate::core::{Header, Hold, Moment, NanoUsd, Question, QuestionId, Row, Snapshot};
 use crate::tui::layout::Focus;
 use crate::tui::testing::{self, NOW, pane};
 use crate::words::style::Style;
@@ -117,6 +117,7 @@ fn every_state_of_the_header_has_its_words_at_three_sizes() {
         ("held by a signal", held(Hold::Interrupted("SIGTERM".into()))),
         ("not saved", held(Hold::NotSaved("No space left on device (os error 28)".into()))),
         ("a kind held, shared", world(shared)),
+        ("read on", world(Snapshot { header: Header { unread: 2, ..busy().header }, ..busy() })),
         ("host gone", gone(Connection::Waiting("host gone: starting another".into()))),
         ("no host to be had", gone(Connection::Failed("the host has another version".into()))),
     ];
@@ -177,7 +178,9 @@ fn an_open_cap_question_is_seen_at_every_size() {
     for columns in 27..170 {
         for rows in 1..=2 {
             let text = header(&world, columns, rows);
-            assert!(text.contains("cap reached · F4 answers"), "{columns}x{rows}: {text}");
+            let words = if columns < 62 { "F4: cap hit" } else { "cap reached · F4 answers" };
+            assert!(text.contains(words), "{columns}x{rows}: {text}");
+            assert!(columns < 40 || text.contains("$10.0100"), "{columns}x{rows}: {text}");
             if columns >= 80 {
                 let wordy = text.contains("3 running · 2 queued · 1 done · 1 failed · 1 timeout");
                 assert!(wordy || text.contains("●3 ○2 ✓1 ✗1 ⏱1"), "{columns}x{rows}: {text}");
