@@ -46,6 +46,8 @@ pub struct Config {
     pub prices: BTreeMap<String, Price>,
     /// What options begin with.
     pub settings: Settings,
+    /// Why the project's file is not read, if it is there and is not.
+    pub(crate) remark: Option<String>,
 }
 
 /// Options that can be set in the file.
@@ -115,6 +117,16 @@ impl Config {
     /// Without any nothing is set; one that cannot be read or has a mistake is never left out of account, but told in one
     /// sentence. A project's file that is not trusted is said to be left out, on stderr.
     pub(crate) fn load() -> Result<Self, Failure> {
+        let config = Self::load_quietly()?;
+        if let Some(remark) = &config.remark {
+            // There is nobody else to tell.
+            let _ = writeln!(io::stderr(), "fleet: {remark}");
+        }
+        Ok(config)
+    }
+
+    /// The same for whoever tells by himself that a project's file is not read.
+    pub(crate) fn load_quietly() -> Result<Self, Failure> {
         let mut config = Self::path()
             .map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
             .map_err(Failure::input)?;
@@ -125,10 +137,7 @@ impl Config {
                     .map_err(Failure::input)?;
             }
             Ok(None) => {}
-            Err(remark) => {
-                // There is nobody else to tell.
-                let _ = writeln!(io::stderr(), "fleet: {remark}");
-            }
+            Err(remark) => config.remark = Some(remark),
         }
         config.under_environment(&|name| std::env::var(name).ok()).map_err(Failure::input)
     }

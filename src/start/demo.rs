@@ -105,6 +105,7 @@ impl Stage {
             is_demo: true,
             draft: None,
             history: None,
+            remark: None,
             sizes: None,
             mouse: true,
         })

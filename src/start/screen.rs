@@ -48,7 +48,10 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
         _ => global.fleet.as_deref().map(Some),
     };
     let folder = current_folder()?;
-    let config = Config::load()?;
+    let config = Config::load_quietly()?;
+    // Where one is there is no news to somebody who sees the fleet of that folder.
+    let here = format!("{}/", folder_of(&folder).display());
+    let remark = config.remark.as_ref().map(|remark| remark.replace(&here, ""));
     let laid_over = config.under(given);
     let mut plan = make_plan(&laid_over, &config, folder.clone())?;
     plan.options.prices.clone_from(&config.prices);
@@ -83,6 +86,7 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
     let _ = journal::make_dir(&drafts);
     let draft = DraftPlace::take(&drafts, &fleet.root);
     let mut session = fleet.session(&state, &laid_over, config, (plan, first), folder)?;
+    session.remark = remark;
     session.draft = draft.as_ref().map(|place| place.path().to_owned());
     show(session, &fleet)
 }
@@ -192,6 +196,7 @@ impl Fleet {
             first: Some(first).filter(|made: &Made| !made.tasks.is_empty()),
             is_read_only: self.ended.is_some(),
             is_demo: false,
+            remark: None,
             draft: None,
             history: Some(state.path().join("history.jsonl")),
             sizes: Some(state.path().join("sizes.json")),

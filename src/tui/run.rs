@@ -163,6 +163,7 @@ impl Running {
             );
             Message::Told(text, false)
         });
+        let remark = session.remark.clone().map(|remark| Message::Told(remark, false));
         let kept =
             Kept { draft: draft.unwrap_or_default(), shares: read_sizes(places.sizes.as_deref()) };
         let (sender, messages) = mpsc::channel(MESSAGES);
@@ -192,7 +193,7 @@ impl Running {
             sender,
             messages,
             asked: JoinSet::new(),
-            later: unread.into_iter().collect(),
+            later: remark.into_iter().chain(unread).collect(),
             drawn: None,
             timer,
             size,

@@ -145,6 +145,8 @@ pub struct Session {
     pub is_read_only: bool,
     /// It is the demonstration.
     pub is_demo: bool,
+    /// What is to be said at the start: a sentence about what is not as somebody may think.
+    pub remark: Option<String>,
     /// Where the draft is kept between two screens.
     pub draft: Option<PathBuf>,
     /// Where submitted drafts are kept.

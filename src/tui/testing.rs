@@ -154,6 +154,7 @@ pub(crate) fn model_of(
         is_demo: false,
         draft: None,
         history: None,
+        remark: None,
         sizes: None,
         mouse: true,
     };

@@ -67,6 +67,20 @@ fn an_empty_folder_is_told_what_to_do_and_leaves_nothing_to_say() {
     world.assert_nothing_runs();
 }
 
+/// On standard error it would stand under the screen.
+#[test]
+fn a_projects_file_that_is_not_trusted_is_said_on_the_screen_to_be_left_out() {
+    let world = World::new();
+    std::fs::write(world.file(".fleet.toml"), "cap = 1\n").unwrap();
+    let mut screen = open(&world, &["--agent", "sh"]);
+    screen.wait_for(".fleet.toml is not read before it is trusted: `fleet trust` shows");
+    let host = host(&world);
+    screen.send("\x03");
+    assert_eq!(screen.end(), 0);
+    host.signal(Signal::TERM);
+    world.assert_nothing_runs();
+}
+
 #[test]
 fn a_typed_task_is_run_and_its_end_is_seen() {
     let world = World::new();

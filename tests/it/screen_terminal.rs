@@ -72,6 +72,7 @@ fn run(is_read_only: bool, beside: Option<fn()>) -> ! {
         is_demo: false,
         draft: std::env::current_dir().ok().map(|folder| folder.join("draft")),
         history: None,
+        remark: None,
         sizes: None,
         mouse: true,
     };

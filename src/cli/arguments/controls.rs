@@ -74,6 +74,7 @@ Examples:
   source <(fleet completions bash)                            now, or from ~/.bashrc on
   source <(fleet completions zsh)                             the same in ~/.zshrc, after compinit
   fleet completions fish > ~/.config/fish/completions/fleet.fish
+  eval (fleet completions elvish | slurp)                     in ~/.config/elvish/rc.elv
 
 They complete fleet ids, agent numbers and kinds of agents as well.";
 
