@@ -106,7 +106,7 @@ fn chosen(selectors: &[Selector], snapshot: &Snapshot) -> Result<Option<Vec<Agen
 pub(super) fn stop(arguments: &StopArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     never_inside_of_agents(depth(), "stop")?;
     let selectors = selectors::parse(&arguments.selectors).map_err(Failure::input)?;
-    let inspection = find(global, None, Purpose::Act)?;
+    let inspection = find(global, None, Purpose::Stop)?;
     let ids = selectors::select(&selectors, &inspection.snapshot).map_err(Failure::input)?;
     let stopped =
         stop_agents(&inspection, &ids).map_err(|error| Failure::no_fleet(error.to_string()))?;

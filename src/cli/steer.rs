@@ -5,14 +5,14 @@
 
 use std::io::{self, Read};
 
-use super::act::{Failure, fleet_to, never_inside_of_agents, state_dir};
+use super::act::{Failure, fleet_to, never_inside_of_agents, no_fleet, state_dir};
 use super::arguments::{GlobalArguments, SteerArguments};
 use super::exit_code::DONE;
 use super::look::print;
 use super::{Ask, selectors};
 use crate::core::{AgentId, BatchId, Command, FleetId, Hold, Reply};
 use crate::journal::{Purpose, to_type};
-use crate::runtime::depth;
+use crate::runtime::{depth, foresee};
 use crate::words::plain_text::one_line;
 
 /// Most of standard input that is read, in bytes: more than any fleet takes as a message.
@@ -45,6 +45,11 @@ pub(super) fn steer(
         Command::Steer(id, text.unwrap_or_default(), batch)
     };
     let is_told = matches!(&command, Command::InterruptTurn(_, Some(_)));
+    if !inspection.has_host
+        && let Some(refusal) = foresee(&inspection.dir, command.clone()).map_err(no_fleet)?
+    {
+        return Err(Failure::input(one_line(&refusal.0)));
+    }
     let (reply, hold) = ask(&state, &inspection.dir, command)?;
     let fleet = inspection.dir.id();
     let said = said(id, is_told, &reply, fleet, hold.as_ref()).map_err(Failure::input)?;

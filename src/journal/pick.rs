@@ -69,8 +69,10 @@ pub struct Listed {
 pub enum Purpose {
     /// To look at it.
     Read,
-    /// To stop, steer, hold or pay for something in it.
+    /// To hold or pay for something in it.
     Act,
+    /// To stop something in it, which may have ended by itself a moment ago.
+    Stop,
     /// To host it and go on.
     Resume,
 }
@@ -98,7 +100,7 @@ pub enum PickError {
 }
 
 /// Picks the folder's only live fleet; if none is live, its newest one to read, and its newest hostless or held one to
-/// act on or resume.
+/// act on or resume; to stop something, its newest one if all have ended.
 pub fn pick<'list>(
     fleets: &'list [Listed],
     folder: &Path,
@@ -108,16 +110,21 @@ pub fn pick<'list>(
     if let Some(live) = only_live(of_folder(), folder)? {
         return Ok(live);
     }
-    let newest = of_folder()
-        .filter(|listed| match purpose {
-            Purpose::Read => true,
-            Purpose::Act | Purpose::Resume => match listed.standing {
-                FleetStanding::Live | FleetStanding::Held | FleetStanding::Hostless => true,
-                FleetStanding::Ended => false,
-            },
-        })
-        .max_by_key(|listed| (listed.created, &listed.id));
-    newest.ok_or_else(|| match of_folder().next() {
+    let newest = |is_meant: &dyn Fn(&Listed) -> bool| {
+        of_folder()
+            .filter(|listed| is_meant(listed))
+            .max_by_key(|listed| (listed.created, &listed.id))
+    };
+    let has_work = |listed: &Listed| match listed.standing {
+        FleetStanding::Live | FleetStanding::Held | FleetStanding::Hostless => true,
+        FleetStanding::Ended => false,
+    };
+    let picked = match purpose {
+        Purpose::Read => newest(&|_| true),
+        Purpose::Act | Purpose::Resume => newest(&has_work),
+        Purpose::Stop => newest(&has_work).or_else(|| newest(&|_| true)),
+    };
+    picked.ok_or_else(|| match of_folder().next() {
         Some(_) => PickError::AllEnded(folder.to_owned()),
         None => PickError::NoFleet(folder.to_owned()),
     })
@@ -187,7 +194,7 @@ mod tests {
         );
     }
 
-    const ALL: [Purpose; 3] = [Purpose::Read, Purpose::Act, Purpose::Resume];
+    const ALL: [Purpose; 4] = [Purpose::Read, Purpose::Act, Purpose::Stop, Purpose::Resume];
 
     #[test]
     fn the_only_live_fleet_of_the_folder_is_meant_however_new_others_are() {
@@ -235,6 +242,7 @@ mod tests {
         check(&fleets, Purpose::Read, Ok("ended"));
         check(&fleets, Purpose::Resume, Ok("held"));
         check(&fleets, Purpose::Act, Ok("held"));
+        check(&fleets, Purpose::Stop, Ok("held"));
         check(&fleets[1..], Purpose::Resume, Ok("hostless"));
     }
 
@@ -245,6 +253,7 @@ mod tests {
         check(&fleets, Purpose::Read, Ok("ended"));
         check(&fleets, Purpose::Resume, Err(ended));
         check(&fleets, Purpose::Act, Err(ended));
+        check(&fleets, Purpose::Stop, Ok("ended"));
         for purpose in ALL {
             let none = "no fleet belongs to /here: `fleet ls` lists those of other folders, `fleet run` begins one";
             check(&fleets[1..], purpose, Err(none));

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use super::clock::Clock;
 use super::output;
 use super::recover::{last_sign, lost};
-use crate::core::{AgentId, Command, Event, Fleet, FleetOptions, Snapshot, Ticket};
+use crate::adapters;
+use crate::core::{
+    AgentId, Command, Effect, Event, Fleet, FleetOptions, Refusal, Reply, Snapshot, Ticket,
+};
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, FleetStanding, HostState, JournalError,
 };
@@ -54,31 +57,8 @@ pub enum InspectError {
 
 /// Looks at a fleet. Agents that are found lost are swept: what carries their mark is ended.
 pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
-    let failed = |source| InspectError::Read { path: dir.path().to_owned(), source };
     let file = dir.read_file()?;
-    // The host first: one that goes after this has written everything that is read below.
-    let host = journal::host_of(dir).map_err(failed)?;
-    let records = match journal::read(&dir.journal()) {
-        // Whoever made it is about to start its host.
-        Err(JournalError::Open { source, .. })
-            if source.kind() == ErrorKind::NotFound && has_no_agents(dir) =>
-        {
-            Vec::new()
-        }
-        records => records?,
-    };
-    let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
-    let clock = Clock::start(newest);
-    let mut fleet = if records.is_empty() {
-        // Its host is about to begin it so.
-        Fleet::new(dir.id().clone(), file.options.clone(), clock.now()).0
-    } else {
-        Fleet::restore(dir.id().clone(), records)
-    };
-    for id in fleet.live() {
-        look_at(&mut fleet, dir, id, &clock, host == HostState::None);
-    }
-    withdraw_stopped(&mut fleet, dir, &clock);
+    let (mut fleet, clock, host) = look(dir, &file)?;
     let (host_pid, elsewhere) = match &host {
         HostState::Here(pid) => (*pid, None),
         HostState::Elsewhere(name) => (None, Some(name.clone())),
@@ -103,6 +83,50 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
         elsewhere,
         snapshot,
     })
+}
+
+/// Returns what a fleet without a host would answer to a command if it is refused: nobody has to be started to say no.
+/// `None`: it is not refused, or only a host can tell.
+pub fn foresee(dir: &FleetDir, command: Command) -> Result<Option<Refusal>, InspectError> {
+    let (mut fleet, clock, host) = look(dir, &dir.read_file()?)?;
+    if host != HostState::None {
+        return Ok(None);
+    }
+    fleet.set_talks(adapters::talks());
+    let asked = Event::Command { ticket: Ticket(0), command };
+    let effects = fleet.observe(clock.now(), asked);
+    Ok(effects.into_iter().find_map(|effect| match effect {
+        Effect::Reply(_, Reply::Refused(refusal)) => Some(refusal),
+        _ => None,
+    }))
+}
+
+/// Looks at a fleet, and at the host first: one that goes after that has written everything that is read then.
+fn look(dir: &FleetDir, file: &FleetFile) -> Result<(Fleet, Clock, HostState), InspectError> {
+    let failed = |source| InspectError::Read { path: dir.path().to_owned(), source };
+    let host = journal::host_of(dir).map_err(failed)?;
+    let records = match journal::read(&dir.journal()) {
+        // Whoever made it is about to start its host.
+        Err(JournalError::Open { source, .. })
+            if source.kind() == ErrorKind::NotFound && has_no_agents(dir) =>
+        {
+            Vec::new()
+        }
+        records => records?,
+    };
+    let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
+    let clock = Clock::start(newest);
+    let mut fleet = if records.is_empty() {
+        // Its host is about to begin it so.
+        Fleet::new(dir.id().clone(), file.options.clone(), clock.now()).0
+    } else {
+        Fleet::restore(dir.id().clone(), records)
+    };
+    for id in fleet.live() {
+        look_at(&mut fleet, dir, id, &clock, host == HostState::None);
+    }
+    withdraw_stopped(&mut fleet, dir, &clock);
+    Ok((fleet, clock, host))
 }
 
 /// Returns a fleet as its journal tells it. Nothing is looked at or changed, so this takes a moment however much agents

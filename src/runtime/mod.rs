@@ -40,7 +40,7 @@ pub(crate) use handle::Asked;
 pub use handle::{FleetHandle, Given, Gone, HostEnd, channel};
 pub use host::Host;
 pub use host_thread::{HostThread, StartError, new_loop};
-pub use inspect::{InspectError, Inspection, inspect, recorded};
+pub use inspect::{InspectError, Inspection, foresee, inspect, recorded};
 pub use local::{LocalFleet, LocalFleetError};
 pub use start::{HostError, Setup, depth};
 pub use stop::{StopError, Stopped, stop};

@@ -3,12 +3,16 @@
 //! What may go here: which file that is, and when nothing more comes. What may not: how a file is followed (`tail`), how
 //! text is made fit for a terminal (`words`).
 
+mod lines;
+
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout};
+
+use lines::Lines;
 
 use super::seen::see;
 use crate::adapters::{FirstText, first_text};
@@ -37,12 +41,6 @@ const ACCOUNT: Duration = Duration::from_secs(10);
 
 /// Copies; returns the exit code.
 pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result<u8, Failure> {
-    if global.json {
-        return Err(Failure::input(format!(
-            "fleet logs prints what the agent wrote, as it is: leave --json out (`{}` names its files)",
-            to_type(format_args!("show {} --json", arguments.agent))
-        )));
-    }
     let selectors = selectors::parse(std::slice::from_ref(&arguments.agent));
     let selectors = selectors.map_err(Failure::input)?;
     let seen = see(&state_dir(global)?, global, None)?;
@@ -54,7 +52,7 @@ pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result
             to_type("logs 7 -f")
         )));
     };
-    let path = path(arguments, row, &seen.dir);
+    let (name, path) = file(arguments, row, &seen.dir);
     let has_ended = row.status.is_ended();
     if has_ended && row.started.is_none() {
         say(&format!("{id} never started: it has written nothing"));
@@ -67,7 +65,14 @@ pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result
         ));
         return Ok(DONE);
     }
-    let mut copy = Copy::new(path);
+    let form = if global.json {
+        Form::Json(Lines::new(*id, name))
+    } else if io::stdout().is_terminal() {
+        Form::Shown(Stream::default())
+    } else {
+        Form::AsItIs
+    };
+    let mut copy = Copy::new(path, form);
     let copied = if arguments.follow && !has_ended {
         let failed = |error: io::Error| Failure::no_fleet(error.to_string());
         new_loop().map_err(failed)?.block_on(follow(&mut copy, &seen.dir, *id))
@@ -85,20 +90,20 @@ pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result
     }
 }
 
-/// Returns the file that was asked for, or the one that tells most of the agent.
-fn path(arguments: &LogsArguments, row: &Row, dir: &FleetDir) -> PathBuf {
+/// Returns the file that was asked for, or the one that tells most of the agent, with its name.
+fn file(arguments: &LogsArguments, row: &Row, dir: &FleetDir) -> (&'static str, PathBuf) {
     let files = AgentFiles::of(dir.path(), row.id);
     match (arguments.out, arguments.err, arguments.transcript) {
-        (true, _, _) => files.out,
-        (_, true, _) => files.err,
-        (_, _, true) => files.transcript,
+        (true, _, _) => ("out", files.out),
+        (_, true, _) => ("err", files.err),
+        (_, _, true) => ("transcript", files.transcript),
         (false, false, false) => match first_text(&row.task) {
-            FirstText::Out => files.out,
+            FirstText::Out => ("out", files.out),
             // An agent whose account could not be made has its output all the same.
             FirstText::Transcript if row.status.is_ended() && !files.transcript.is_file() => {
-                files.out
+                ("out", files.out)
             }
-            FirstText::Transcript => files.transcript,
+            FirstText::Transcript => ("transcript", files.transcript),
         },
     }
 }
@@ -236,20 +241,28 @@ fn has_ended(snapshot: &Snapshot, id: AgentId) -> bool {
     snapshot.row(id).is_none_or(|row| row.status.is_ended())
 }
 
-/// A file on its way to stdout: as it is, or made fit for a terminal.
+/// How a file comes to stdout.
+enum Form {
+    /// Byte by byte.
+    AsItIs,
+    /// Made fit for a terminal.
+    Shown(Stream),
+    /// A JSON object for each line.
+    Json(Lines),
+}
+
+/// A file on its way to stdout.
 struct Copy {
     path: PathBuf,
     follower: Follower,
     buffer: Vec<u8>,
-    /// For a terminal.
-    stream: Option<Stream>,
+    form: Form,
 }
 
 impl Copy {
-    fn new(path: PathBuf) -> Self {
-        let stream = io::stdout().is_terminal().then(Stream::default);
+    fn new(path: PathBuf, form: Form) -> Self {
         let follower = Follower::new(path.clone());
-        Self { path, follower, buffer: vec![0; BUFFER_BYTES], stream }
+        Self { path, follower, buffer: vec![0; BUFFER_BYTES], form }
     }
 
     /// Copies what there is now, and nothing of what comes meanwhile.
@@ -279,7 +292,7 @@ impl Copy {
                 Piece::Bytes(count) => self.write(count)?,
                 Piece::Again => say("the file begins anew"),
                 Piece::Nothing => {
-                    if let Some(stream) = &mut self.stream {
+                    if let Form::Shown(stream) = &mut self.form {
                         let text = stream.pause();
                         put(text.as_bytes())?;
                     }
@@ -293,16 +306,18 @@ impl Copy {
     /// Writes the first bytes of the buffer.
     fn write(&mut self, count: usize) -> io::Result<()> {
         let bytes = self.buffer.get(..count).unwrap_or_default();
-        match &mut self.stream {
-            Some(stream) => put(stream.take(bytes).as_bytes()),
-            None => put(bytes),
+        match &mut self.form {
+            Form::AsItIs => put(bytes),
+            Form::Shown(stream) => put(stream.take(bytes).as_bytes()),
+            Form::Json(lines) => put(&lines.take(bytes)),
         }
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        match &mut self.stream {
-            Some(stream) => put(stream.finish().as_bytes()),
-            None => Ok(()),
+        match &mut self.form {
+            Form::AsItIs => Ok(()),
+            Form::Shown(stream) => put(stream.finish().as_bytes()),
+            Form::Json(lines) => put(&lines.finish()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `fleet logs` with the real binary: what an agent has written, and what it writes until it has ended.
 
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::harness::{GENEROUS, Live, Pid, Terminal, World, wait_until};
 
@@ -45,7 +46,9 @@ fn what_was_written_is_printed_as_it_is() {
     assert_eq!(world.fleet(&["logs", "2"]).expect_code(0).stdout, "");
     world.fleet(&["logs", "9"]).expect_code(2);
     world.fleet(&["logs", "1-2"]).expect_code(2);
-    world.fleet(&["logs", "1", "--json"]).expect_code(2);
+    let line = world.fleet(&["logs", "1", "--json"]).expect_code(0).json();
+    assert_eq!(line, json!({ "agent": 1, "file": "out", "line": "a\u{1b}[31mb\r\u{fffd}c" }));
+    assert_eq!(world.fleet(&["logs", "2", "--json"]).expect_code(0).stdout, "");
     world.end_fleets();
 }
 
@@ -55,12 +58,15 @@ fn an_agent_is_followed_until_it_has_ended_by_two_at_once() {
     dispatch(&world, &[TALKS]);
     let (out, err) =
         (world.start(&["logs", "1", "-f"]), world.start(&["logs", "1", "-f", "--err"]));
+    let json = world.start(&["logs", "1", "-f", "--json"]);
+    until_shown(&json, "{\"agent\":1,\"file\":\"out\",\"line\":\"one\"}\n");
     until_shown(&out, "one\n");
     until_shown(&err, "trouble\n");
     assert_eq!(world.fleet(&["logs", "1"]).expect_code(0).stdout, "one\n");
     go(&world);
     assert_eq!(out.end().expect_code(0).stdout, "one\ntwo\n");
     assert_eq!(err.end().expect_code(0).stdout, "trouble\n");
+    assert_eq!(json.end().expect_code(0).stdout.lines().count(), 2);
     world.end_fleets();
 }
 

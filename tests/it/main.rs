@@ -18,6 +18,8 @@ mod dispatch;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod every_state;
+#[cfg(test)]
 mod fuzzed;
 #[cfg(test)]
 mod harness;

@@ -30,7 +30,8 @@ const LOGS_EXAMPLES: &str = "\
 Examples:
   fleet logs 7            what agent 7 has written: its account, or its output where that tells more
   fleet logs 7 -f         and goes on until it has ended
-  fleet logs 7 --err > errors.txt";
+  fleet logs 7 --err > errors.txt
+  fleet logs 7 --json     each line as {\"agent\":7,\"file\":\"out\",\"line\":\"…\"}; \"more\":true if it goes on in the next";
 
 const WAIT_EXAMPLES: &str = "\
 Examples:
