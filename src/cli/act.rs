@@ -5,12 +5,13 @@ use std::path::Path;
 use super::arguments::GlobalArguments;
 use super::exit_code::{NO_FLEET, USAGE};
 use super::run::current_folder;
-use crate::core::FleetId;
+use crate::core::{Command, FleetId, Snapshot, refuse_inside};
 use crate::journal::{
     FindError, FleetDir, FleetStanding, HostState, Listed, Purpose, StateDir, folder_of, host_of,
     pick, tell_state_dir,
 };
-use crate::runtime::{Inspection, inspect};
+use crate::runtime::{self, Inspection, inspect};
+use crate::words::plain_text::one_line;
 
 /// Why a command was not carried out: one sentence and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,6 +188,12 @@ pub(crate) fn never_inside_of_agents(depth: u32, what: &str) -> Result<(), Failu
         "this runs inside agent {} of a fleet, where fleet {what} is refused: run it outside of agents",
         own_mark()
     )))
+}
+
+/// Refuses what an agent of a fleet may not ask of this one; see [`refuse_inside`].
+pub(super) fn own_of_agent(command: &Command, snapshot: &Snapshot) -> Result<(), Failure> {
+    let refusal = runtime::own_mark().and_then(|mark| refuse_inside(&mark, command, snapshot));
+    refusal.map_or(Ok(()), |refusal| Err(Failure::input(one_line(&refusal.0))))
 }
 
 /// Returns the fleet and the number of the agent that this runs inside, as people know them: `k3f/7`.

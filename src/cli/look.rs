@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use super::act::{Failure, fleet_to, ids, never_inside_of_agents, state_dir, without_fleet};
+use super::act::{Failure, fleet_to, ids, own_of_agent, state_dir, without_fleet};
 use super::arguments::{GlobalArguments, ResultsArguments, StopArguments, which_fleet};
 use super::exit_code::DONE;
 use super::fleet_list::{FleetEntry, list as entry_lines, list_json};
@@ -13,10 +13,10 @@ use super::progress::terminal_width;
 use super::run::{style, write_whole};
 use super::selectors::{self, Selector};
 use super::show::{agent_lines, fleet_lines, show_json};
-use crate::core::{AgentId, Snapshot};
+use crate::core::{AgentId, Command, Snapshot};
 use crate::journal::Purpose;
 use crate::runtime::summary::summary_json_of;
-use crate::runtime::{Clock, Inspection, depth, inspect, stop as stop_agents};
+use crate::runtime::{Clock, Inspection, inspect, stop as stop_agents};
 use crate::words::plain_text::count;
 use crate::words::results::{Around, compact, results};
 use crate::words::results_block::blocks_json;
@@ -104,10 +104,10 @@ fn chosen(selectors: &[Selector], snapshot: &Snapshot) -> Result<Option<Vec<Agen
 
 /// Stops agents of a fleet, whoever hosts it.
 pub(super) fn stop(arguments: &StopArguments, global: &GlobalArguments) -> Result<u8, Failure> {
-    never_inside_of_agents(depth(), "stop")?;
     let selectors = selectors::parse(&arguments.selectors).map_err(Failure::input)?;
     let inspection = find(global, None, Purpose::Stop)?;
     let ids = selectors::select(&selectors, &inspection.snapshot).map_err(Failure::input)?;
+    own_of_agent(&Command::Stop(Some(ids.clone())), &inspection.snapshot)?;
     let stopped =
         stop_agents(&inspection, &ids).map_err(|error| Failure::no_fleet(error.to_string()))?;
     let numbers = |ids: &[AgentId]| ids.iter().map(|id| id.0).collect::<Vec<_>>();

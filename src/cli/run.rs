@@ -28,7 +28,7 @@ use crate::core::{AgentId, BatchId, FleetOptions, Hold, OnCap, Snapshot, Submiss
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
 use crate::runtime::summary::summary_json;
 use crate::runtime::{
-    Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
+    Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop, own_mark,
 };
 use crate::supervise::{self, Launcher};
 use crate::words::style::Style;
@@ -63,6 +63,7 @@ pub(super) fn run(
         id: BatchId::from_bits(fastrand::u32(..)),
         tasks: plan.tasks.into_iter().map(|planned| planned.task).collect(),
         origin: plan.origin,
+        inside: own_mark(),
     };
     let setup = setup(depth)?;
     let hosted = dir.clone();

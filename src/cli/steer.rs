@@ -5,14 +5,14 @@
 
 use std::io::{self, Read};
 
-use super::act::{Failure, fleet_to, never_inside_of_agents, no_fleet, state_dir};
+use super::act::{Failure, fleet_to, no_fleet, own_of_agent, state_dir};
 use super::arguments::{GlobalArguments, SteerArguments};
 use super::exit_code::DONE;
 use super::look::print;
 use super::{Ask, selectors};
 use crate::core::{AgentId, BatchId, Command, FleetId, Hold, Reply};
 use crate::journal::{Purpose, to_type};
-use crate::runtime::{depth, foresee};
+use crate::runtime::foresee;
 use crate::words::plain_text::one_line;
 
 /// Most of standard input that is read, in bytes: more than any fleet takes as a message.
@@ -24,7 +24,6 @@ pub(super) fn steer(
     global: &GlobalArguments,
     ask: Ask,
 ) -> Result<u8, Failure> {
-    never_inside_of_agents(depth(), "steer")?;
     let selectors =
         selectors::parse(std::slice::from_ref(&arguments.agent)).map_err(Failure::input)?;
     let text = text(&arguments.text)?;
@@ -45,6 +44,7 @@ pub(super) fn steer(
         Command::Steer(id, text.unwrap_or_default(), batch)
     };
     let is_told = matches!(&command, Command::InterruptTurn(_, Some(_)));
+    own_of_agent(&command, &inspection.snapshot)?;
     if !inspection.has_host
         && let Some(refusal) = foresee(&inspection.dir, command.clone()).map_err(no_fleet)?
     {

@@ -93,7 +93,7 @@ mod tests {
 
     fn submission(contexts: &[Option<&str>]) -> Command {
         let tasks = contexts.iter().copied().map(with).collect();
-        Command::Submit(Submission { id: BatchId::from_bits(1), tasks, origin: None })
+        Command::Submit(Submission { id: BatchId::from_bits(1), tasks, origin: None, inside: None })
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::core::{AgentId, BatchView, FleetId, Header, Moment, Question, Reply, Row};
-use crate::runtime::Given;
+use crate::runtime::{Given, own_mark};
 
 /// Version of the protocol. A change that an older reader would misunderstand needs a new one.
 pub(super) const PROTOCOL: u32 = 1;
@@ -34,6 +34,9 @@ pub(super) struct Hello {
     /// It is a command that comes and goes: nobody watches the fleet because of it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) in_passing: bool,
+    /// Mark of the agent that the client runs inside of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inside: Option<String>,
 }
 
 /// First line of a server: exactly one of `welcome` and `refused` is there.
@@ -208,7 +211,12 @@ fn is_false(value: &bool) -> bool {
 impl Hello {
     /// Returns what this program says.
     pub(super) fn own() -> Self {
-        Self { fleet_control: PROTOCOL, version: own_version(), in_passing: false }
+        Self {
+            fleet_control: PROTOCOL,
+            version: own_version(),
+            in_passing: false,
+            inside: own_mark(),
+        }
     }
 
     /// Returns why a host of this program cannot talk to that client.

@@ -19,8 +19,8 @@ use super::protocol::{
     too_long,
 };
 use super::socket::Socket;
-use crate::core::Reply;
-use crate::runtime::{FleetHandle, Gone};
+use crate::core::{Command, Refusal, Reply, Snapshot, refuse_inside};
+use crate::runtime::{FleetHandle, Given, Gone};
 
 /// Time for the first line. A client has it ready when it connects.
 const GREETING: Duration = Duration::from_secs(10);
@@ -55,6 +55,8 @@ struct Connection {
     feed: Feed,
     /// Replies, each with the snapshot that must come before it: whoever is told that something was done must see it.
     replies: VecDeque<(Told, u64)>,
+    /// Mark of the agent that the client runs inside of.
+    inside: Option<String>,
 }
 
 /// What an ask came to, with its number.
@@ -88,6 +90,7 @@ pub(super) async fn attend(
         writer: LineWriter::default(),
         feed: Feed::default(),
         replies: VecDeque::new(),
+        inside: None,
     };
     match timeout(GREETING, connection.greet(hosting, &presence)).await {
         Ok(Ok(Ok(_seat))) => match connection.serve(handle).await {
@@ -121,6 +124,7 @@ impl Connection {
         let hosting = Hosting { away_since: presence.away_since(), ..hosting };
         self.writer.push(&Greeting::welcome(hosting));
         self.writer.write_all(&self.socket).await?;
+        self.inside = hello.inside;
         Ok(Ok((!hello.in_passing).then(|| presence.enter())))
     }
 
@@ -159,7 +163,7 @@ impl Connection {
                 {
                     match next? {
                         Next::Line(line) => {
-                            if let Err(why) = take(&line, &handle, &mut asks) {
+                            if let Err(why) = take(&line, &handle, self.inside.as_deref(), &mut asks) {
                                 return Ok(Some(why));
                             }
                         }
@@ -196,18 +200,41 @@ impl Connection {
 }
 
 /// Takes a line of a client; says why it cannot stay after it.
-fn take(line: &[u8], handle: &FleetHandle, asks: &mut JoinSet<Told>) -> Result<(), String> {
+fn take(
+    line: &[u8],
+    handle: &FleetHandle,
+    inside: Option<&str>,
+    asks: &mut JoinSet<Told>,
+) -> Result<(), String> {
     let line: ClientLine = serde_json::from_slice(line)
         .map_err(|_| "dropped: a line was no message of this socket's protocol".to_owned())?;
     // A message of a kind that is not known is ignored.
     let Some(ask) = line.ask else { return Ok(()) };
     let id = ask.id;
     let handle = handle.clone();
+    let inside = inside.map(str::to_owned);
     asks.spawn(async move {
-        match unpack(ask) {
+        match unpack(ask).and_then(|asked| within(inside, asked, &handle.snapshot())) {
             Ok((command, given)) => (id, handle.ask(command, given).await),
             Err(refusal) => (id, Ok(Reply::Refused(refusal))),
         }
     });
     Ok(())
+}
+
+/// Lets a command through that may come from inside of an agent with this mark, and has its tasks tell where they come
+/// from.
+fn within(
+    inside: Option<String>,
+    (mut command, given): (Command, Given),
+    snapshot: &Snapshot,
+) -> Result<(Command, Given), Refusal> {
+    let Some(mark) = inside else { return Ok((command, given)) };
+    if let Some(refusal) = refuse_inside(&mark, &command, snapshot) {
+        return Err(refusal);
+    }
+    if let Command::Submit(submission) = &mut command {
+        submission.inside = Some(mark);
+    }
+    Ok((command, given))
 }

@@ -223,6 +223,7 @@ async fn what_is_asked_reaches_the_host_with_what_is_given_and_the_reply_comes_b
         id: crate::core::BatchId::from_bits(1),
         tasks: vec![row(1).task.as_ref().clone()],
         origin: None,
+        inside: None,
     };
     let queued = Reply::Queued(submission.id.clone(), vec![AgentId(1)]);
     let (told, asked) = tokio::join!(
@@ -417,6 +418,24 @@ async fn an_old_client_and_a_new_host_part_with_one_sentence_and_the_reverse() {
         "this fleet's host speaks protocol 2 (Fleet 0.3.0), this is Fleet 0.1.0 with protocol 1: use that version, or \
          wait until its agents have ended"
     );
+}
+
+/// A client says inside of which agent it runs, and the host takes it at its word.
+#[tokio::test]
+async fn a_client_inside_of_an_agent_decides_nothing_about_the_fleet() {
+    let table = Table::new();
+    let mut raw = table.raw().await;
+    raw.write(b"{\"fleet_control\":1,\"version\":\"0.1.9\",\"inside\":\"k3f.00/7\"}\n").await;
+    assert!(raw.greeting().await.welcome.is_some());
+    raw.write(b"{\"ask\":{\"id\":4,\"command\":\"hold\"}}\n").await;
+    let answered = loop {
+        let line: ServerLine = serde_json::from_slice(&raw.line().await.unwrap()).unwrap();
+        if let Some(answered) = line.reply {
+            break answered;
+        }
+    };
+    assert_eq!(answered.id, 4);
+    assert!(matches!(&answered.reply, Reply::Refused(why) if why.0.contains("inside agent k3f/7")));
 }
 
 #[tokio::test]
@@ -637,7 +656,7 @@ async fn tasks_with_one_long_context_are_as_many_as_one_likes() {
     task.context = Some("x".repeat(CLIENT_LINE_BYTES / 8));
     let tasks = vec![task; 20];
     let batch = crate::core::BatchId::from_bits(1);
-    let submission = crate::core::Submission { id: batch, tasks, origin: None };
+    let submission = crate::core::Submission { id: batch, tasks, origin: None, inside: None };
     let submit = Command::Submit(submission);
     let done = Reply::Done(0);
     let (told, (asked, _)) =

@@ -28,6 +28,9 @@ pub struct Batch {
     pub agents: Vec<AgentId>,
     /// Who submitted it.
     pub origin: Option<String>,
+    /// Mark of the agent inside of which it was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
     /// When it was queued.
     pub queued: Moment,
 }

@@ -29,6 +29,9 @@ pub struct Submission {
     pub tasks: Vec<Task>,
     /// Who or what submitted it.
     pub origin: Option<String>,
+    /// Mark of the agent inside of which it was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
 }
 
 /// Answer to the cap question.

@@ -16,6 +16,15 @@ use super::task::Task;
 /// Most agents of one fleet. Every row is in each snapshot, so there has to be a number; ten times what Fleet is built for.
 const MOST_AGENTS: usize = 10_000;
 
+/// Where tasks come from.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    /// Who or what submitted them.
+    pub(super) origin: Option<String>,
+    /// Mark of the agent inside of which that was done.
+    pub(super) inside: Option<String>,
+}
+
 impl Fleet {
     /// Does what a door asks; `None` if the answer comes later.
     pub(super) fn command(
@@ -73,7 +82,7 @@ impl Fleet {
     }
 
     fn submit(&mut self, submission: Submission, effects: &mut Vec<Effect>) -> Reply {
-        let Submission { id, tasks, origin } = submission;
+        let Submission { id, tasks, origin, inside } = submission;
         if let Some(batch) = self.batches.iter().find(|batch| batch.id == id) {
             return Reply::Queued(id, batch.agents.clone());
         }
@@ -83,7 +92,8 @@ impl Fleet {
         if let Some(refusal) = self.refuse_when_ending() {
             return Reply::Refused(refusal);
         }
-        self.queue_tasks(id, origin, tasks.into_iter().map(Arc::new).collect(), effects)
+        let from = Source { origin, inside };
+        self.queue_tasks(id, from, tasks.into_iter().map(Arc::new).collect(), effects)
     }
 
     /// Returns why nothing can be queued any more: it would wait for ever.
@@ -101,7 +111,7 @@ impl Fleet {
     pub(super) fn queue_tasks(
         &mut self,
         batch: BatchId,
-        origin: Option<String>,
+        from: Source,
         tasks: Vec<Arc<Task>>,
         effects: &mut Vec<Effect>,
     ) -> Reply {
@@ -113,7 +123,9 @@ impl Fleet {
             ));
         }
         let first = AgentId(u32::try_from(have).unwrap_or(u32::MAX).saturating_add(1));
-        self.record(Record::Queued { batch: batch.clone(), origin, first, tasks }, effects);
+        let Source { origin, inside } = from;
+        let queued = Record::Queued { batch: batch.clone(), origin, inside, first, tasks };
+        self.record(queued, effects);
         let agents = self.batches.last().map(|batch| batch.agents.clone()).unwrap_or_default();
         Reply::Queued(batch, agents)
     }
@@ -213,7 +225,7 @@ impl Fleet {
                 Err(why) => return refuse(&why),
             }
         }
-        let reply = self.queue_tasks(batch, None, tasks, effects);
+        let reply = self.queue_tasks(batch, Source::default(), tasks, effects);
         if let Reply::Queued(_, new) = &reply {
             for (of, id) in ids.iter().zip(new.clone()) {
                 self.record(Record::Retried { of: *of, id }, effects);

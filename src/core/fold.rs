@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::agent::{AgentState, StopReason};
 use super::batch::Batch;
 use super::command::Answer;
+use super::commands::Source;
 use super::doubt::Signs;
 use super::event::ProcessEnd;
 use super::fleet::{Agent, CapQuestion, Fleet};
@@ -26,8 +27,9 @@ impl Fleet {
                 self.cap = options.cap;
             }
             Record::Options(options) => self.options = options.clone(),
-            Record::Queued { batch, origin, first, tasks } => {
-                self.fold_queued(batch, origin.as_ref(), *first, tasks);
+            Record::Queued { batch, origin, inside, first, tasks } => {
+                let source = Source { origin: origin.clone(), inside: inside.clone() };
+                self.fold_queued(batch, source, *first, tasks);
             }
             Record::Retried { of, id } => self.fold_retried(*of, *id),
             Record::Dispatched(id) => self.fold_dispatched(*id),
@@ -103,13 +105,7 @@ impl Fleet {
         agent.task = Arc::clone(task);
     }
 
-    fn fold_queued(
-        &mut self,
-        id: &BatchId,
-        origin: Option<&String>,
-        first: AgentId,
-        tasks: &[Arc<Task>],
-    ) {
+    fn fold_queued(&mut self, id: &BatchId, source: Source, first: AgentId, tasks: &[Arc<Task>]) {
         let place = self.batches.len();
         let mut ids = Vec::with_capacity(tasks.len());
         for (index, task) in (1_u32..).zip(tasks) {
@@ -144,7 +140,8 @@ impl Fleet {
             id: id.clone(),
             number: u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1),
             agents: ids,
-            origin: origin.cloned(),
+            origin: source.origin,
+            inside: source.inside,
             queued: self.now,
         });
     }

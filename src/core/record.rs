@@ -141,6 +141,9 @@ pub enum Record {
         batch: BatchId,
         /// Who submitted it.
         origin: Option<String>,
+        /// Mark of the agent inside of which it was submitted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inside: Option<String>,
         /// Number of the first task's agent.
         first: AgentId,
         /// Tasks in order.

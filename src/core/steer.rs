@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::agent::AgentState;
 use super::command::{Refusal, Reply};
+use super::commands::Source;
 use super::early::EarlyMessage;
 use super::event::{Effect, Steering};
 use super::fact::AgentResult;
@@ -235,7 +236,13 @@ impl Fleet {
             return Reply::Refused(refusal);
         }
         match self.follow_up_task(id, text) {
-            Ok(task) => self.queue_tasks(batch, None, vec![Arc::new(task)], effects),
+            Ok(task) => {
+                // Whoever may tell an agent may tell the one that goes on for it.
+                let before = self.agent(id).and_then(|agent| self.batches.get(agent.batch));
+                let inside = before.and_then(|batch| batch.inside.clone());
+                let from = Source { origin: None, inside };
+                self.queue_tasks(batch, from, vec![Arc::new(task)], effects)
+            }
             Err(why) => Reply::Refused(Refusal(why)),
         }
     }

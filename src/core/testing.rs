@@ -103,6 +103,7 @@ pub(crate) fn snapshot(revision: u64, mut rows: Vec<Row>) -> Snapshot {
                     number: row.tag.trim_start_matches("set ").parse().unwrap(),
                     agents: vec![row.id],
                     origin: None,
+                    inside: None,
                     queued: Moment(500),
                 },
                 status: if ended == row.of { BatchStatus::Completed } else { BatchStatus::Running },

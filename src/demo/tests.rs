@@ -182,7 +182,7 @@ impl Stage {
             notices: Vec::new(),
         };
         let id = BatchId::from_bits(1);
-        stage.command(Command::Submit(Submission { id, tasks, origin: None }));
+        stage.command(Command::Submit(Submission { id, tasks, origin: None, inside: None }));
         stage
     }
 

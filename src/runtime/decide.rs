@@ -84,6 +84,7 @@ mod tests {
         let queued = Record::Queued {
             batch: BatchId::from_bits(1),
             origin: None,
+            inside: None,
             first: AgentId(1),
             tasks: vec![crate::core::testing::task("true")],
         };

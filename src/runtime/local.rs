@@ -128,7 +128,7 @@ impl LocalFleet {
     /// Queues tasks as one batch and returns their agents in the order of the tasks.
     pub fn spawn_all(&self, tasks: Vec<Task>) -> Result<Vec<AgentId>, LocalFleetError> {
         let id = BatchId::from_bits(fastrand::u32(..));
-        match self.send(Command::Submit(Submission { id, tasks, origin: None }))? {
+        match self.send(Command::Submit(Submission { id, tasks, origin: None, inside: None }))? {
             Reply::Queued(_, agents) => Ok(agents),
             Reply::Done(_)
             | Reply::Told(_)

@@ -52,6 +52,11 @@ fn mark(dir: &FleetDir, id: AgentId) -> String {
     format!("{}.{:016x}/{}", dir.id(), hash(path.as_os_str().as_encoded_bytes()), id.0)
 }
 
+/// Returns the mark of the agent that this process runs inside of.
+pub fn own_mark() -> Option<String> {
+    std::env::var("FLEET_AGENT").ok()
+}
+
 /// Says whether this process runs inside that agent.
 pub(crate) fn is_own_mark(dir: &FleetDir, id: AgentId) -> bool {
     std::env::var("FLEET_AGENT").is_ok_and(|own| own == mark(dir, id))

@@ -23,7 +23,7 @@ use crate::cli::{
 };
 use crate::core::{AgentId, BatchId, FleetOptions, Hold, Reply, Snapshot, Submission};
 use crate::journal::{FleetDir, FleetStanding, Purpose, StateDir, to_type};
-use crate::runtime::{FleetHandle, Given, Gone, depth, new_loop};
+use crate::runtime::{FleetHandle, Given, Gone, depth, new_loop, own_mark};
 use crate::supervise::Launcher;
 
 /// How long a host may take to say that the tasks are safe: longer than a disk under load takes.
@@ -70,6 +70,7 @@ pub(super) fn run(
             id: BatchId::from_bits(fastrand::u32(..)),
             tasks,
             origin: plan.origin,
+            inside: own_mark(),
         },
         brings: Given { environment: None, values }.or_own_environment(),
     };
@@ -282,6 +283,7 @@ mod tests {
                 id: BatchId::from_bits(1),
                 tasks: vec![(*task("true")).clone()],
                 origin: None,
+                inside: None,
             },
             brings: Given { environment: None, values: Vec::new() },
         };

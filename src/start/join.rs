@@ -185,7 +185,7 @@ mod tests {
         let task = crate::core::testing::task("true");
         let batch = crate::core::BatchId::from_bits(1);
         let first = crate::core::AgentId(1);
-        let queued = Record::Queued { batch, origin: None, first, tasks: vec![task] };
+        let queued = Record::Queued { batch, origin: None, inside: None, first, tasks: vec![task] };
         let options = Record::Options(FleetOptions::default());
         let _ = journal.append(Moment(1), vec![options, queued]);
         drop(journal);

@@ -197,7 +197,8 @@ fn check_row(adapter: &'static dyn Adapter, facts: &[Fact], most: u128) {
     let (mut fleet, _) = Fleet::new(FleetId("f".to_owned()), FleetOptions::default(), Moment(1));
     let kind = AgentKind(adapter.kind().to_owned());
     let task = Task::new("task", kind, adapter.traits(), PathBuf::from("/"));
-    let submission = Submission { id: BatchId::from_bits(1), tasks: vec![task], origin: None };
+    let submission =
+        Submission { id: BatchId::from_bits(1), tasks: vec![task], origin: None, inside: None };
     let command = Command::Submit(submission);
     let id = AgentId(1);
     drop(fleet.apply(Moment(1), Event::Command { ticket: Ticket(1), command }));

@@ -269,6 +269,34 @@ fn what_an_agent_dispatches_into_its_own_fleet_is_nested_deeper_than_it() {
 }
 
 #[test]
+fn an_agent_stops_what_it_has_dispatched_itself_and_nothing_else() {
+    let world = World::new();
+    let fleet = env!("CARGO_BIN_EXE_fleet");
+    let sleeps = "until [ -e go ]; do sleep 0.02; done";
+    // Number 1 is a stranger, 2 the agent, 3 what it adds.
+    let inside = format!(
+        "'{fleet}' dispatch --max-depth 2 --agent sh '{sleeps}' && \
+         {{ '{fleet}' stop 3 && echo stopped >> codes; '{fleet}' stop 1 2>> refused; echo $? >> codes; \
+         '{fleet}' stop all 2>> refused; echo $? >> codes; '{fleet}' cap 5 2>> refused; echo $? >> codes; }}"
+    );
+    let dispatched = ["dispatch", "--max-depth", "2", "--agent", "sh", sleeps, &inside];
+    world.fleet(&dispatched).expect_code(0);
+    let codes = world.wait_lines("codes", 4);
+    assert_eq!(codes, ["stopped", "2", "2", "2"], "{}", world.read("refused"));
+    let refused = world.read("refused");
+    assert!(refused.contains("/2, which may stop only agents whose tasks it has added itself"));
+    go(&world);
+    world.fleet(&["wait"]);
+    assert_eq!(statuses(&world), ["done", "done", "cancelled"]);
+    // What it has added belongs to it alone: from another agent of the fleet nothing of it can be stopped.
+    let mut command = world.fleet_command(&["steer", "3", "more"]);
+    command.env("FLEET_AGENT", "k3f/9").env("FLEET_DEPTH", "1");
+    let other = world.start_command(command).end().expect_code(2);
+    assert!(other.stderr.contains("inside agent k3f/9, which may steer only"), "{other:#?}");
+    world.end_fleets();
+}
+
+#[test]
 fn what_is_given_by_the_environment_reaches_the_agents_and_no_file() {
     let mut world = World::new();
     world.set("OF_SHELL", "orange-staple");

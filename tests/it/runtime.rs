@@ -41,7 +41,7 @@ fn shell(text: &str) -> Task {
 }
 
 fn submit(tasks: Vec<Task>) -> Command {
-    Command::Submit(Submission { id: BatchId::from_bits(1), tasks, origin: None })
+    Command::Submit(Submission { id: BatchId::from_bits(1), tasks, origin: None, inside: None })
 }
 
 /// Runs a host beside a door, until the door has seen what it waits for.

@@ -57,7 +57,7 @@ fn waits(world: &World, number: u32) -> Task {
 }
 
 fn batch(number: u32, tasks: Vec<Task>) -> Submission {
-    Submission { id: BatchId::from_bits(number), tasks, origin: None }
+    Submission { id: BatchId::from_bits(number), tasks, origin: None, inside: None }
 }
 
 async fn submit(handle: &FleetHandle, number: u32, tasks: Vec<Task>) {

@@ -73,8 +73,12 @@ fn answers() -> [Answer; 4] {
 
 #[test]
 fn every_command_survives_its_text() {
-    let submission =
-        Submission { id: batch(1), tasks: vec![full_task()], origin: Some("session".to_owned()) };
+    let submission = Submission {
+        id: batch(1),
+        tasks: vec![full_task()],
+        origin: Some("session".to_owned()),
+        inside: Some("k3f.1/7".to_owned()),
+    };
     let directions = [Direction::Up, Direction::Down, Direction::First, Direction::Last];
     let commands = [
         Command::Submit(submission),
@@ -268,7 +272,13 @@ fn every_record_survives_as_one_line_of_the_journal() {
     let mut records = vec![
         Record::Created(full_options()),
         Record::Options(FleetOptions::default()),
-        Record::Queued { batch: batch(1), origin, first: A1, tasks: vec![task.clone()] },
+        Record::Queued {
+            batch: batch(1),
+            origin,
+            inside: Some("k3f.1/7".to_owned()),
+            first: A1,
+            tasks: vec![task.clone()],
+        },
         Record::Retried { of: A1, id: A2 },
         Record::Dispatched(A1),
         Record::Requeued(A1),

@@ -61,7 +61,7 @@ pub(super) fn command(command: Command) -> Event {
 }
 
 pub(super) fn submit(number: u32, tasks: Vec<Task>) -> Event {
-    command(Command::Submit(Submission { id: batch(number), tasks, origin: None }))
+    command(Command::Submit(Submission { id: batch(number), tasks, origin: None, inside: None }))
 }
 
 pub(super) fn stop(id: AgentId) -> Event {

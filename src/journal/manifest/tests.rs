@@ -108,6 +108,7 @@ fn snapshot(ends: [Option<End>; 3], text: &str) -> Snapshot {
         number,
         agents: agents.iter().copied().map(AgentId).collect(),
         origin: Some("shell".to_owned()),
+        inside: None,
         queued: Moment(1_767_225_600_000),
     };
     let (one, two) = (batch(0xA1, 1, &[1, 3]), batch(0xB2, 2, &[2]));

@@ -185,6 +185,7 @@ fn header_of(task: &Task, path: &Path) -> String {
         number: 2,
         agents: (5..10).map(AgentId).collect(),
         origin: None,
+        inside: None,
         queued: Moment(0),
     };
     let fleet = FleetId("k3f".to_owned());

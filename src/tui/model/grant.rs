@@ -68,7 +68,11 @@ impl Model {
 
 /// Makes the request that queues tasks as a batch of their own, with the environment of this process.
 pub(crate) fn submission(made: Made, asked: Asked) -> Request {
-    let submission =
-        Submission { id: BatchId::from_bits(fastrand::u32(..)), tasks: made.tasks, origin: None };
+    let submission = Submission {
+        id: BatchId::from_bits(fastrand::u32(..)),
+        tasks: made.tasks,
+        origin: None,
+        inside: None,
+    };
     Request::Submit(submission, Given { environment: None, values: made.values }, asked)
 }

@@ -217,7 +217,8 @@ fn judge(
     task.budget = budget;
     let at = Moment(1_000);
     let (mut fleet, _) = Fleet::new(FleetId("rec".to_owned()), FleetOptions::default(), at);
-    let submission = Submission { id: BatchId::from_bits(1), tasks: vec![task], origin: None };
+    let submission =
+        Submission { id: BatchId::from_bits(1), tasks: vec![task], origin: None, inside: None };
     let tree = TreeEnd {
         end: end.clone(),
         timed_out: false,
