@@ -17,6 +17,7 @@ use crate::runtime::summary::{AgentFiles, AgentSummary, agent};
 use crate::words::plain_text::{
     cut_graphemes, fit, headline, lines as clean_lines, one_line, steps, thousands,
 };
+use crate::words::status_line::known_cost;
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
 use crate::words::why;
@@ -213,7 +214,7 @@ fn block(row: &Row, seen: &Inspection, zone: &TimeZone, style: Style) -> Vec<Str
         let ago = time_text::age(snapshot.at.since(started));
         add("Started", &format!("{} ({ago} ago), ran {took}", time_text::local(started, zone)));
     }
-    add("Work", &work(row, dot));
+    add("Work", &work(row, dot, style));
     if let Some(session) = &row.session {
         add("Session", &one_line(session));
     }
@@ -238,7 +239,7 @@ fn block(row: &Row, seen: &Inspection, zone: &TimeZone, style: Style) -> Vec<Str
 }
 
 /// Returns what it has done and what that costs.
-fn work(row: &Row, dot: &str) -> String {
+fn work(row: &Row, dot: &str, style: Style) -> String {
     // Nothing told is not nothing done.
     let mut parts = Vec::new();
     if row.steps > 0 {
@@ -249,11 +250,10 @@ fn work(row: &Row, dot: &str) -> String {
     }
     let budget =
         row.task.budget.map(|budget| format!(" of ${}", budget.to_exact())).unwrap_or_default();
-    match (row.cost_status, row.cost) {
-        (CostStatus::None, _) => {}
-        (CostStatus::Unknown, _) | (_, None) => parts.push(format!("cost unknown{budget}")),
-        (CostStatus::Estimated, Some(cost)) => parts.push(format!("~{cost}{budget}")),
-        (CostStatus::Reported, Some(cost)) => parts.push(format!("{cost}{budget}")),
+    match known_cost(row, style) {
+        Some(cost) => parts.push(format!("{cost}{budget}")),
+        None if row.cost_status == CostStatus::None => {}
+        None => parts.push(format!("cost unknown{budget}")),
     }
     match row.validated {
         Some(true) => parts.push("tested".to_owned()),

@@ -7,7 +7,7 @@ use crate::words::changed_files::{ChangedFile, changed_files};
 use crate::words::plain_text::{
     count, cut_cells, cut_graphemes, fit, headline, one_line, steps, thousands,
 };
-use crate::words::status_line::money;
+use crate::words::status_line::{known_cost, money};
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
 use crate::words::why::{spoken, word};
@@ -84,7 +84,7 @@ fn table_row(row: &Row, snapshot: &Snapshot, style: Style, columns: &Columns) ->
     }
     cells.push(fit(&format!("{:.1}s", elapsed.as_secs_f64()), 8));
     if columns.cost {
-        cells.push(fit(&cost(row), Columns::COST));
+        cells.push(fit(&cost(row, style), Columns::COST));
     }
     cells.push(style.text(&tail(row)));
     let text = cells.join(" ");
@@ -105,13 +105,9 @@ fn badge(row: &Row, style: Style) -> &'static str {
     }
 }
 
-fn cost(row: &Row) -> String {
-    match (row.cost_status, row.cost) {
-        (CostStatus::None, _) => "-".to_owned(),
-        (CostStatus::Unknown, _) | (_, None) => "?".to_owned(),
-        (CostStatus::Estimated, Some(cost)) => format!("~{cost}"),
-        (CostStatus::Reported, Some(cost)) => cost.to_string(),
-    }
+fn cost(row: &Row, style: Style) -> String {
+    let unknown = || if row.cost_status == CostStatus::None { "-" } else { "?" }.to_owned();
+    known_cost(row, style).unwrap_or_else(unknown)
 }
 
 /// Returns the first changed files of an agent that is done, else the reason.

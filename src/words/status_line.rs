@@ -2,7 +2,7 @@
 //!
 //! What may go here: its words, from one snapshot. What may not: writing it.
 
-use crate::core::{Header, Moment, Outcome, Snapshot};
+use crate::core::{CostStatus, Header, Moment, Outcome, Row, Snapshot};
 use crate::words::plain_text::{count, cut_cells};
 use crate::words::report_line::exact;
 use crate::words::style::Style;
@@ -53,6 +53,16 @@ pub fn money(header: &Header, style: Style) -> String {
     };
     let least = if header.cost_unknown + header.unread > 0 { style.at_least() } else { "" };
     format!("{least}{}{cap}{unknown}", header.spent)
+}
+
+/// Returns what an agent has cost as far as that is known, with a sign if it is estimated: `$0.4200`, `≈$0.4200`. `None` if
+/// it costs nothing or nobody knows.
+pub fn known_cost(row: &Row, style: Style) -> Option<String> {
+    match (row.cost_status, row.cost?) {
+        (CostStatus::None | CostStatus::Unknown, _) => None,
+        (CostStatus::Estimated, cost) => Some(format!("{}{cost}", style.about())),
+        (CostStatus::Reported, cost) => Some(cost.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -107,6 +117,23 @@ mod tests {
         mixed.header.spent = NanoUsd::ZERO;
         mixed.header.cap = None;
         assert_eq!(money(&mixed.header, Style::PLAIN), ">= $0.0000 (3 ?)");
+    }
+
+    #[test]
+    fn a_cost_that_is_estimated_has_a_sign() {
+        let mut agent = row(1);
+        agent.cost = Some(NanoUsd::from_dollars(2));
+        for (status, shown) in [
+            (CostStatus::Reported, Some("$2.0000")),
+            (CostStatus::Estimated, Some("≈$2.0000")),
+            (CostStatus::Unknown, None),
+            (CostStatus::None, None),
+        ] {
+            agent.cost_status = status;
+            assert_eq!(known_cost(&agent, WIDE).as_deref(), shown);
+        }
+        agent.cost_status = CostStatus::Estimated;
+        assert_eq!(known_cost(&agent, Style::PLAIN).as_deref(), Some("~$2.0000"));
     }
 
     /// C-111.

@@ -88,6 +88,11 @@ impl Style {
         self.pick(" — ", " - ")
     }
 
+    /// Returns the sign for "about".
+    pub fn about(self) -> &'static str {
+        self.pick("≈", "~")
+    }
+
     /// Returns the sign for "at least".
     pub fn at_least(self) -> &'static str {
         self.pick("≥ ", ">= ")

@@ -8,6 +8,7 @@ use super::order::Sort;
 use crate::core::{CostStatus, Moment, Row, Snapshot};
 use crate::words::plain_text::{cells, thousands};
 use crate::words::report_line::exact;
+use crate::words::status_line::known_cost;
 use crate::words::style::Style;
 use crate::words::time_text::{age, duration};
 use crate::words::why;
@@ -221,7 +222,7 @@ pub(super) fn cell(
         Column::Steps => thousands(row.steps),
         Column::Tokens if row.tokens.total() == 0 => String::new(),
         Column::Tokens => tokens(row.tokens.total()),
-        Column::Cost => cost(row),
+        Column::Cost => cost(row, style),
         Column::Quiet => why::quiet(row, now).map(age).unwrap_or_default(),
         Column::Elapsed => elapsed(row, now),
         Column::Badge => badge(row, style).to_owned(),
@@ -254,13 +255,9 @@ fn tokens(number: u64) -> String {
 }
 
 /// Returns the cost of an agent, and its budget: `$0.4200/$1.00`, `?` for an unknown one, `-` for one that costs nothing.
-fn cost(row: &Row) -> String {
-    let spent = match (row.cost_status, row.cost) {
-        (CostStatus::None, _) => "-".to_owned(),
-        (CostStatus::Unknown, _) | (_, None) => "?".to_owned(),
-        (CostStatus::Estimated, Some(cost)) => format!("~{cost}"),
-        (CostStatus::Reported, Some(cost)) => cost.to_string(),
-    };
+fn cost(row: &Row, style: Style) -> String {
+    let unknown = || if row.cost_status == CostStatus::None { "-" } else { "?" }.to_owned();
+    let spent = known_cost(row, style).unwrap_or_else(unknown);
     match row.task.budget {
         Some(budget) => format!("{spent}/{}", exact(budget)),
         None => spent,

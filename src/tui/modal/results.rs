@@ -9,7 +9,7 @@ use ratatui::text::Line;
 use super::sheet::{self, Sheet, Text};
 use super::writer::{Writer, clean};
 use super::{APART, Content};
-use crate::core::{AgentId, BatchView, Moment, Outcome, Row, Status};
+use crate::core::{AgentId, BatchView, CostStatus, Moment, NanoUsd, Outcome, Row, Status};
 use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::Request;
 use crate::tui::theme::Tone;
@@ -18,7 +18,7 @@ use crate::tui::world::{Connection, World};
 use crate::words::changed_files::{Evidence, changed_files, source};
 use crate::words::plain_text::{count, headline, steps, thousands};
 use crate::words::results::{common_cause, error, rows_of, status_word};
-use crate::words::status_line::money;
+use crate::words::status_line::{known_cost, money};
 use crate::words::{time_text, why};
 
 /// Cells that its lines want.
@@ -207,9 +207,9 @@ fn write_head(writer: &mut Writer, view: &BatchView, rows: &[&Row], world: &Worl
         status_word(view.status).to_owned(),
         format!("{} ago", time_text::age(world.clock().since(view.batch.queued))),
     ];
-    let cost: crate::core::NanoUsd = rows.iter().filter_map(|row| row.cost).sum();
+    let cost: NanoUsd = rows.iter().filter_map(|row| row.cost).sum();
     let unknown = rows.iter().filter(|row| row.cost.is_none()).count();
-    if cost > crate::core::NanoUsd::ZERO || unknown > 0 {
+    if cost > NanoUsd::ZERO || unknown > 0 {
         let least = if unknown > 0 { world.theme.words.at_least() } else { "" };
         parts.push(format!("{least}{cost}"));
     }
@@ -262,10 +262,10 @@ fn facts(row: &Row, truncated: bool, world: &World) -> Vec<String> {
     if row.steps > 0 {
         facts.push(steps(row.steps));
     }
-    match row.cost {
-        None => facts.push("cost unknown".to_owned()),
-        Some(cost) if cost > crate::core::NanoUsd::ZERO => facts.push(cost.to_string()),
-        Some(_) => {}
+    match known_cost(row, world.theme.words) {
+        None if row.cost_status != CostStatus::None => facts.push("cost unknown".to_owned()),
+        Some(cost) if row.cost > Some(NanoUsd::ZERO) => facts.push(cost),
+        None | Some(_) => {}
     }
     if truncated {
         facts.push("cut off by a limit".to_owned());
