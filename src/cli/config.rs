@@ -77,7 +77,7 @@ pub(crate) enum Whose {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Keys of options, named like them, each with how it is set.
-const SETTINGS: [(&str, Set); 13] = [
+const SETTINGS: [(&str, Set); 14] = [
     ("cap", |to, text| set(&mut to.limits.cap, values::money(text))),
     ("assume_cost", |to, text| set(&mut to.limits.assume_cost, values::money(text))),
     ("max_parallel", |to, text| set(&mut to.limits.max_parallel, values::parallel(text))),
@@ -86,6 +86,7 @@ const SETTINGS: [(&str, Set); 13] = [
     ("grace", |to, text| set(&mut to.limits.grace, values::span(text))),
     ("stale", |to, text| set(&mut to.limits.stale, values::span(text))),
     ("stale_tool", |to, text| set(&mut to.limits.stale_tool, values::span(text))),
+    ("stale_grace", |to, text| set(&mut to.limits.stale_grace, values::span(text))),
     ("stale_stop", |to, text| {
         to.limits.stale_stop = text.parse().map_err(|_| "is neither true nor false".to_owned())?;
         Ok(())

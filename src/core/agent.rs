@@ -27,8 +27,23 @@ pub enum StopReason {
     CapHard(NanoUsd),
     /// The cap question was answered with *stop everything*.
     CapStop,
-    /// Stalled past the threshold and the grace; the time without progress.
+    /// Stalled, as earlier versions decided it; the time without progress.
     Stalled(Duration),
+    /// No progress for too long. It has a long grace, and if it ends by itself within that, its own word counts.
+    NoProgress(Box<Stall>),
+}
+
+/// How an agent that is stopped for it made no progress.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// The time without progress when it was asked to end.
+    pub quiet: Duration,
+    /// How long it could have gone without.
+    pub limit: Duration,
+    /// The tool that it was in; `None` between tools.
+    pub tool: Option<String>,
+    /// What it gets to end by itself before it is killed.
+    pub grace: Duration,
 }
 
 /// Where an agent stands. Each state carries exactly its own data.

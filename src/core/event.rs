@@ -171,8 +171,10 @@ impl Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// In stages: ask, grace, kill.
+    /// In stages: ask, grace, kill. During a long grace it is asked once more, and the usual one begins.
     Ask,
+    /// The same with the long grace of agents without progress; of one that was asked before nothing changes.
+    AskPatiently,
     /// At once.
     Kill,
 }

@@ -183,7 +183,12 @@ impl Fleet {
     fn fold_stopped(&mut self, id: AgentId, reason: &StopReason) {
         let now = self.now;
         if let Some(agent) = self.agent_mut(id)
-            && matches!(agent.state, AgentState::Starting | AgentState::Running)
+            && matches!(
+                agent.state,
+                AgentState::Starting
+                    | AgentState::Running
+                    | AgentState::Stopping { reason: StopReason::NoProgress(_), .. }
+            )
         {
             agent.touch().state = AgentState::Stopping { reason: reason.clone(), asked: now };
         }

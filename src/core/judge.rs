@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::agent::{AgentState, StopReason};
+use super::agent::{AgentState, Stall, StopReason};
 use super::event::{ProcessEnd, Tails, TreeEnd};
 use super::fact::AgentResult;
 use super::fleet::Fleet;
@@ -13,6 +13,8 @@ use super::task::Task;
 
 /// An error text in a row is one line of at most this many characters.
 const ERROR_CHARS: usize = 400;
+/// Characters of a tool's name in it.
+const TOOL_CHARS: usize = 48;
 
 /// Decides how an agent ended.
 pub(super) fn judge(
@@ -28,6 +30,10 @@ pub(super) fn judge(
             let why = "its shim died without a record, so how it ended is not known";
             (Outcome::Lost, ExitReason::Error, why.to_owned())
         }
+        (Some(StopReason::NoProgress(stall)), _) if !tree.owner_stop => {
+            by_stall(stall, tree, result, tails, task)
+        }
+        (Some(StopReason::NoProgress(_)), _) => by_stop(&StopReason::Owner),
         (Some(reason), _) => by_stop(reason),
         (None, _) if tree.timed_out => (Outcome::Timeout, ExitReason::Timeout, String::new()),
         (None, _) if tree.owner_stop => by_stop(&StopReason::Owner),
@@ -114,7 +120,70 @@ pub(super) fn by_stop(reason: &StopReason) -> (Outcome, ExitReason, String) {
         StopReason::Stalled(quiet) => {
             (Outcome::Stalled, ExitReason::Timeout, format!("no progress for {}", words(*quiet)))
         }
+        StopReason::NoProgress(stall) => {
+            (Outcome::Stalled, ExitReason::Timeout, without_progress(stall))
+        }
     }
+}
+
+/// Judges an agent that was asked to end because it had stalled. If it did so by itself, within its grace, its own word
+/// counts, which is what it told, or of a command its exit code. What it says of an end that the request has made is none.
+fn by_stall(
+    stall: &Stall,
+    tree: &TreeEnd,
+    result: Option<&AgentResult>,
+    tails: &Tails,
+    task: &Task,
+) -> (Outcome, ExitReason, String) {
+    let is_cut = |result: &&AgentResult| {
+        result.completed == Some(false) && result.reason == Some(ExitReason::Signal)
+    };
+    let told = result.filter(|result| !is_cut(result));
+    let own = match (&tree.end, told) {
+        // It has left as the request wanted it to, and had told how its task went before that.
+        (end, Some(told)) if is_of_request(end) => {
+            told.completed.map(|_| by_word(0, Some(told), tails, task))
+        }
+        (ProcessEnd::Code(code), Some(told)) => Some(by_word(*code, Some(told), tails, task)),
+        (end @ ProcessEnd::Code(code), None) if !task.traits.prompt && !is_of_request(end) => {
+            Some(by_word(*code, None, tails, task))
+        }
+        (end @ ProcessEnd::Signal(name), _) if !is_of_request(end) && !tree.escalated => {
+            Some((Outcome::Failed, ExitReason::Signal, by_signal(name, tails)))
+        }
+        _ => None,
+    };
+    own.unwrap_or_else(|| {
+        let how = if tree.escalated {
+            "it had to be killed"
+        } else {
+            "it ended when it was asked to, without a result"
+        };
+        let words = format!("{}; {how}", without_progress(stall));
+        (Outcome::Stalled, ExitReason::Timeout, words)
+    })
+}
+
+/// Says whether an agent ended as programs do that are asked to by a signal: SIGINT or SIGTERM, which are what kinds are
+/// asked with.
+fn is_of_request(end: &ProcessEnd) -> bool {
+    match end {
+        ProcessEnd::Code(code) => matches!(code, 130 | 143),
+        ProcessEnd::Signal(name) => matches!(name.as_str(), "SIGINT" | "SIGTERM"),
+        ProcessEnd::NotStarted(_) | ProcessEnd::Lost => false,
+    }
+}
+
+/// Returns how long an agent made no progress, how long it could have, where it was, and its grace.
+fn without_progress(stall: &Stall) -> String {
+    let seconds = Duration::from_secs(stall.quiet.as_secs());
+    let quiet = words(if seconds.is_zero() { stall.quiet } else { seconds });
+    let (limit, grace) = (words(stall.limit), words(stall.grace));
+    let place = stall.tool.as_ref().map_or_else(
+        || "between tools".to_owned(),
+        |tool| format!("in {}", tool.chars().take(TOOL_CHARS).collect::<String>()),
+    );
+    format!("no progress for {quiet} (limit {limit}, {place}, grace {grace})")
 }
 
 /// Returns the error text of an agent that its own timeout stopped.

@@ -222,8 +222,9 @@ impl Fleet {
         }
     }
 
-    /// Tells one live agent to stop; a second time, whatever the reason of the first, it is killed. Says whether there
-    /// was anything to stop.
+    /// Tells one live agent to stop. The second time its owner says so it is killed, whatever the reason of the first; the
+    /// long grace of one that has stalled is cut short before that, by any other reason. Says whether there was anything
+    /// to stop.
     pub(super) fn stop_one(
         &mut self,
         id: AgentId,
@@ -234,7 +235,16 @@ impl Fleet {
         match &agent.state {
             AgentState::Starting | AgentState::Running => {
                 self.record(Record::Stopped(id, reason.clone()), effects);
-                effects.push(Effect::Stop(id, Urgency::Ask));
+                let is_patient = matches!(reason, StopReason::NoProgress(_));
+                let urgency = if is_patient { Urgency::AskPatiently } else { Urgency::Ask };
+                effects.push(Effect::Stop(id, urgency));
+                true
+            }
+            AgentState::Stopping { reason: StopReason::NoProgress(_), .. } => {
+                if !matches!(reason, StopReason::NoProgress(_)) {
+                    self.record(Record::Stopped(id, reason.clone()), effects);
+                    effects.push(Effect::Stop(id, Urgency::Ask));
+                }
                 true
             }
             AgentState::Stopping { .. } | AgentState::Ending { .. } => {
@@ -258,10 +268,13 @@ impl Fleet {
         stopped
     }
 
-    /// Returns when a live agent was first told to stop, if it was and has not ended.
-    pub fn stopping_since(&self, id: AgentId) -> Option<Moment> {
-        match self.agent(id)?.state {
-            AgentState::Stopping { asked, .. } => Some(asked),
+    /// Returns when the grace of a live agent is over that was told to stop; `None` if it was not, or has ended.
+    pub fn grace_ends(&self, id: AgentId) -> Option<Moment> {
+        match &self.agent(id)?.state {
+            AgentState::Stopping { reason: StopReason::NoProgress(stall), asked } => {
+                Some(asked.after(stall.grace))
+            }
+            AgentState::Stopping { asked, .. } => Some(asked.after(self.options.grace)),
             AgentState::Queued
             | AgentState::Starting
             | AgentState::Running

@@ -40,7 +40,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{AgentState, StopReason};
+pub use agent::{AgentState, Stall, StopReason};
 pub use batch::{Batch, BatchStatus};
 pub use changed::{ChangedFiles, FilesFrom};
 pub use command::{Answer, Command, Direction, Refusal, Reply, Submission};

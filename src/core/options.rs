@@ -51,8 +51,11 @@ pub struct FleetOptions {
     pub stale: Duration,
     /// The same, while the agent is inside a tool.
     pub stale_tool: Duration,
-    /// Stalled agents are stopped, [`FleetOptions::STALE_GRACE`] after the mark.
+    /// Stalled agents are stopped.
     pub stale_stop: bool,
+    /// Time between asking an agent to end because it has stalled and killing it.
+    #[serde(default = "stale_grace")]
+    pub stale_grace: Duration,
     /// A shim stops its agent after this long without a host.
     pub orphan_limit: Option<Duration>,
     /// Lines of the line protocol need a token.
@@ -65,13 +68,15 @@ pub struct FleetOptions {
 }
 
 impl FleetOptions {
-    /// What upstream gives a stalled agent to end by itself (B1: 120 s).
-    pub const STALE_GRACE: Duration = Duration::from_mins(2);
-
     /// Returns the folder in which the agent of a task works: the shared one, if there is one.
     pub fn folder<'a>(&'a self, task: &'a Task) -> &'a Path {
         folder(self.mesh.as_deref(), task)
     }
+}
+
+/// Returns what upstream gives a stalled agent to end by itself (B1).
+const fn stale_grace() -> Duration {
+    Duration::from_mins(2)
 }
 
 /// Returns the folder in which the agent of a task works; `mesh` is the fleet's shared one, if there is one.
@@ -95,6 +100,7 @@ impl Default for FleetOptions {
             stale: Duration::from_secs(450),
             stale_tool: Duration::from_mins(20),
             stale_stop: false,
+            stale_grace: stale_grace(),
             orphan_limit: None,
             strict_protocol: false,
             max_depth: 1,

@@ -81,7 +81,7 @@ impl Fleet {
             task: Arc::clone(&agent.task),
             status: status(agent),
             phase,
-            stalled: agent.stalled.is_some() && agent.may_run(),
+            stalled: agent.is_stalled() && agent.may_run(),
             doubt: agent.signs.mark.clone().filter(|_| agent.may_run()),
             started: agent.started,
             ran: ran_for(agent),

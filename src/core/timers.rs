@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::agent::{AgentState, StopReason};
+use super::agent::{AgentState, Stall, StopReason};
 use super::event::{Effect, Notice};
 use super::fleet::{Agent, Fleet};
 use super::id::AgentId;
 use super::lifecycle::CHECKPOINT;
 use super::moment::Moment;
-use super::options::FleetOptions;
 use super::outcome::{ExitReason, Outcome};
 use super::record::Record;
 
@@ -17,9 +16,9 @@ impl Fleet {
     pub fn next_tick(&self) -> Option<Moment> {
         let deadline = self.deadline().filter(|_| self.deadline_matters());
         let agents = self.agents.iter().filter(|agent| agent.may_run()).flat_map(|agent| {
-            let stalled = agent.stalled.map(|since| since.after(FleetOptions::STALE_GRACE));
-            let stale = match stalled {
-                Some(end) => self.options.stale_stop.then_some(end),
+            let stale = match agent.stalled {
+                // It was marked before that was to be done about it.
+                Some(since) => self.options.stale_stop.then_some(since),
                 None => agent.progress.map(|progress| progress.after(self.stale_limit(agent))),
             };
             let idle = agent.task.idle_timeout.zip(agent.progress);
@@ -58,22 +57,31 @@ impl Fleet {
                 self.stop_one(id, &StopReason::Idle(limit), effects);
                 continue;
             }
-            match agent.stalled {
-                None if quiet >= self.stale_limit(agent) => {
-                    let now = self.now;
-                    if let Some(agent) = self.agent_mut(id) {
-                        agent.touch().stalled = Some(now);
-                    }
-                    effects.push(Effect::Notify(Notice::Stalled(id)));
+            let limit = self.stale_limit(agent);
+            if agent.stalled.is_none() && quiet >= limit {
+                let now = self.now;
+                if let Some(agent) = self.agent_mut(id) {
+                    agent.touch().stalled = Some(now);
                 }
-                Some(since)
-                    if self.options.stale_stop
-                        && self.now.since(since) >= FleetOptions::STALE_GRACE =>
-                {
-                    self.stop_one(id, &StopReason::Stalled(quiet), effects);
-                }
-                None | Some(_) => {}
+                effects.push(Effect::Notify(Notice::Stalled(id)));
             }
+            self.stop_stalled(id, quiet, limit, effects);
+        }
+    }
+
+    /// Asks an agent that is marked as stalled to end, if that is to be done with such.
+    fn stop_stalled(
+        &mut self,
+        id: AgentId,
+        quiet: Duration,
+        limit: Duration,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(agent) = self.agent(id).filter(|agent| agent.stalled.is_some()) else { return };
+        if self.options.stale_stop {
+            let tool = agent.tool().map(|open| open.tool.clone());
+            let stall = Stall { quiet, limit, tool, grace: self.options.stale_grace };
+            self.stop_one(id, &StopReason::NoProgress(Box::new(stall)), effects);
         }
     }
 

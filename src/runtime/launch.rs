@@ -51,6 +51,7 @@ pub(super) struct Common {
     pub(super) depth: u32,
     pub(super) mesh: Option<PathBuf>,
     pub(super) grace: Duration,
+    pub(super) stale_grace: Duration,
     pub(super) orphan: Option<(Duration, PathBuf)>,
     /// Soft limit of open files to give back to agents.
     pub(super) nofile: Option<u64>,
@@ -243,6 +244,7 @@ fn spec(common: &Common, order: &Order, invocation: Invocation) -> Spec {
     spec.env.insert("FLEET_DEPTH".to_owned(), depth(common, &order.given).to_string());
     ask_signal.clone_into(&mut spec.ask);
     spec.grace = common.grace;
+    spec.stale_grace = Some(common.stale_grace);
     spec.timeout = order.task.timeout;
     spec.leftovers = order.task.leftovers;
     spec.orphan.clone_from(&common.orphan);
@@ -267,6 +269,7 @@ mod tests {
             depth: 1,
             mesh: None,
             grace: Duration::ZERO,
+            stale_grace: Duration::ZERO,
             orphan: None,
             nofile: None,
         };

@@ -75,8 +75,8 @@ impl Host {
     /// Sees to it that an agent ends that was told to, although nobody knows whether its shim ever heard of it. To a shim
     /// that did, a second word means to kill at once, so it comes only when the time of the first is over.
     fn stop_again(&mut self, id: AgentId) {
-        let Some(asked) = self.fleet.stopping_since(id) else { return };
-        let due = self.clock.until(asked.after(self.fleet.options().grace));
+        let Some(end) = self.fleet.grace_ends(id) else { return };
+        let due = self.clock.until(end);
         let shim = self.shims.entry(id).or_default();
         shim.stop = Some(Urgency::Ask);
         shim.not_before = Some(Instant::now() + due);

@@ -191,6 +191,7 @@ impl Host {
             depth: setup.depth.saturating_add(1),
             mesh: options.mesh.clone(),
             grace: options.grace,
+            stale_grace: options.stale_grace,
             orphan: options.orphan_limit.map(|limit| (limit, dir.host_lock())),
             nofile: supervise::raise_nofile(),
         };

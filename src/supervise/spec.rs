@@ -64,6 +64,9 @@ pub struct Spec {
     pub ask: String,
     /// Time from asking to killing.
     pub grace: Duration,
+    /// The same for an agent that is asked because it makes no progress; none where the shim knows of no such thing.
+    #[serde(default)]
+    pub stale_grace: Option<Duration>,
     /// Most time it may run.
     #[serde(default)]
     pub timeout: Option<Duration>,
@@ -96,6 +99,7 @@ impl Spec {
             env_remove: Vec::new(),
             ask: "SIGTERM".to_owned(),
             grace: Duration::from_secs(5),
+            stale_grace: None,
             timeout: None,
             leftovers: Leftovers::End,
             orphan: None,

@@ -25,6 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(640);
 pub(super) enum StageEvent {
     /// The shim was signalled.
     Asked,
+    /// The shim was signalled to give its agent a long grace.
+    AskedPatiently,
     /// The agent's own time is up.
     TimedOut,
     /// No host has lived for as long as the agent may do without one.
@@ -64,6 +66,8 @@ pub(super) struct Policy {
     pub(super) asks_with_term: bool,
     /// Time from the first signal to SIGKILL.
     pub(super) grace: Duration,
+    /// The same, for an agent that is asked patiently.
+    pub(super) long_grace: Duration,
     /// What happens to processes left behind by an agent that ended by itself.
     pub(super) leftovers: Leftovers,
 }
@@ -71,7 +75,7 @@ pub(super) struct Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Running,
-    Asking { term_at: Option<Duration>, kill_at: Duration },
+    Asking { term_at: Option<Duration>, kill_at: Duration, is_patient: bool },
     Leftovers { kill_at: Duration },
     Killing { round: u32, again_at: Duration },
     Over,
@@ -115,7 +119,7 @@ impl Stages {
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.stage {
             Stage::Running | Stage::Over => None,
-            Stage::Asking { term_at, kill_at } => Some(term_at.unwrap_or(kill_at).min(kill_at)),
+            Stage::Asking { term_at, kill_at, .. } => Some(term_at.unwrap_or(kill_at).min(kill_at)),
             Stage::Leftovers { kill_at } => Some(kill_at),
             Stage::Killing { again_at, .. } => Some(again_at),
         }
@@ -125,6 +129,11 @@ impl Stages {
     pub(super) fn apply(&mut self, event: StageEvent, now: Duration) -> Vec<StageAction> {
         match event {
             StageEvent::Asked => self.asked(now),
+            StageEvent::AskedPatiently if self.stage == Stage::Running => {
+                self.stopped_by = StoppedBy::Signal;
+                self.ask(self.policy.long_grace, true, now)
+            }
+            StageEvent::AskedPatiently => Vec::new(),
             StageEvent::TimedOut => self.stop(StoppedBy::Timeout, now),
             StageEvent::Orphaned => self.stop(StoppedBy::Orphaned, now),
             StageEvent::LeaderEnded => self.leader_ended(now),
@@ -136,7 +145,9 @@ impl Stages {
     fn asked(&mut self, now: Duration) -> Vec<StageAction> {
         self.signals = self.signals.saturating_add(1);
         match self.stage {
-            Stage::Running => self.stop(StoppedBy::Signal, now),
+            Stage::Running | Stage::Asking { is_patient: true, .. } => {
+                self.stop(StoppedBy::Signal, now)
+            }
             Stage::Asking { .. } if self.signals > 1 => {
                 self.escalated = true;
                 self.kill(1, now)
@@ -147,13 +158,29 @@ impl Stages {
     }
 
     fn stop(&mut self, stopped_by: StoppedBy, now: Duration) -> Vec<StageAction> {
-        if self.stage != Stage::Running {
-            return Vec::new();
-        }
-        self.stopped_by = stopped_by;
-        let grace = self.policy.grace;
-        let term_at = (!self.policy.asks_with_term).then(|| now.saturating_add(grace / 2));
-        self.stage = Stage::Asking { term_at, kill_at: now.saturating_add(grace) };
+        let left = match self.stage {
+            Stage::Running => {
+                self.stopped_by = stopped_by;
+                self.policy.grace
+            }
+            // The long grace is over sooner, never later.
+            Stage::Asking { kill_at, is_patient: true, .. } => {
+                kill_at.saturating_sub(now).min(self.policy.grace)
+            }
+            Stage::Asking { .. }
+            | Stage::Leftovers { .. }
+            | Stage::Killing { .. }
+            | Stage::Over => return Vec::new(),
+        };
+        self.ask(left, false, now)
+    }
+
+    /// Asks the agent to end within a grace. The second stage comes as long before its end as in the usual one.
+    fn ask(&mut self, grace: Duration, is_patient: bool, now: Duration) -> Vec<StageAction> {
+        let kill_at = now.saturating_add(grace);
+        let has_two = !self.policy.asks_with_term && !self.leader_gone;
+        let term_at = has_two.then(|| kill_at.saturating_sub(grace.min(self.policy.grace) / 2));
+        self.stage = Stage::Asking { term_at, kill_at, is_patient };
         vec![StageAction::AskGroup]
     }
 
@@ -173,7 +200,9 @@ impl Stages {
             }
             // The rest of the tree has the rest of the grace; there is no group leader to send the second signal to.
             (Stage::Asking { kill_at, .. }, _) => {
-                self.stage = Stage::Asking { term_at: None, kill_at };
+                // No longer than usual: a long grace was the agent's.
+                let kill_at = kill_at.min(now.saturating_add(self.policy.grace));
+                self.stage = Stage::Asking { term_at: None, kill_at, is_patient: false };
                 vec![StageAction::TermRest]
             }
             (Stage::Leftovers { .. } | Stage::Killing { .. } | Stage::Over, _) => Vec::new(),
@@ -199,8 +228,8 @@ impl Stages {
                 self.escalated = true;
                 self.kill(1, now)
             }
-            Stage::Asking { term_at: Some(term_at), kill_at } if term_at <= now => {
-                self.stage = Stage::Asking { term_at: None, kill_at };
+            Stage::Asking { term_at: Some(term_at), kill_at, is_patient } if term_at <= now => {
+                self.stage = Stage::Asking { term_at: None, kill_at, is_patient };
                 vec![StageAction::TermGroup]
             }
             Stage::Leftovers { kill_at } if kill_at <= now => self.kill(1, now),

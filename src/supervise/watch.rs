@@ -11,9 +11,10 @@ use rustix::process::{Pid, Signal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::dir::AgentDir;
+use super::dir::{AgentDir, Found, read_guarded};
 use super::life::{Begun, Lock, begun, boot_id, is_elsewhere, probe};
 use super::record::Started;
+use super::spec::Spec;
 use crate::core::Urgency;
 
 /// Time between two looks at the lock where there is no pidfd.
@@ -108,7 +109,9 @@ impl Watch {
         // Two signals at once must be two different ones, or the system makes them one. The last one wakes a shim that
         // somebody has stopped.
         self.signal(match urgency {
-            Urgency::Ask => &[Signal::TERM, Signal::CONT],
+            // Of a shim that does not know this signal it would be the end.
+            Urgency::AskPatiently if knows_patience(&self.dir) => &[Signal::USR2, Signal::CONT],
+            Urgency::Ask | Urgency::AskPatiently => &[Signal::TERM, Signal::CONT],
             Urgency::Kill => &[Signal::TERM, Signal::QUIT, Signal::CONT],
         })
     }
@@ -238,6 +241,12 @@ impl AsRawFd for Borrowed<'_> {
     fn as_raw_fd(&self) -> std::os::fd::RawFd {
         self.0.as_raw_fd()
     }
+}
+
+/// Says whether the shim of an agent can be asked patiently: one of an earlier version was not told of a long grace.
+fn knows_patience(dir: &AgentDir) -> bool {
+    let Ok(Found::Bytes(json)) = read_guarded(&dir.spec()) else { return false };
+    serde_json::from_slice::<Spec>(&json).is_ok_and(|spec| spec.stale_grace.is_some())
 }
 
 /// Opens the process that says it is the shim. Whether it is, the lock must tell afterwards.

@@ -56,7 +56,10 @@ fn plain_state(row: &Row, now: Moment, place: Option<usize>, names_files: bool) 
         | Phase::InTool { .. }
         | Phase::Retries(..)
         | Phase::Interrupted(_) => word,
-        Phase::Stopping(_, asked) => format!("{word}: asked {} ago", age(now.since(*asked))),
+        Phase::Stopping(_, asked) => {
+            let why = if row.stalled { " stalled," } else { "" };
+            format!("{word}:{why} asked {} ago", age(now.since(*asked)))
+        }
         Phase::LeftBehind(number) => format!("{word} · {number} left behind"),
         Phase::Reading(bytes) => format!("{word} · reading {}", size(*bytes)),
         Phase::Over => over(row, &word, names_files),
@@ -440,6 +443,13 @@ mod tests {
             (
                 live(Status::Stopping, Phase::Stopping("x".into(), Moment(40_000))),
                 "stopping: asked 3s ago",
+            ),
+            (
+                Row {
+                    stalled: true,
+                    ..live(Status::Stopping, Phase::Stopping("x".into(), Moment(40_000)))
+                },
+                "stopping: stalled, asked 3s ago",
             ),
             (live(Status::Ending, Phase::LeftBehind(2)), "ending · 2 left behind"),
             (live(Status::Ending, Phase::Reading(1_234_567_890)), "ending · reading 1.2 GB"),

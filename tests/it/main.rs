@@ -56,6 +56,8 @@ mod run_recovery;
 #[cfg(test)]
 mod run_sessions;
 #[cfg(test)]
+mod run_stalls;
+#[cfg(test)]
 mod run_surroundings;
 #[cfg(test)]
 mod run_transcript;

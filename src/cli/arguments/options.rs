@@ -104,9 +104,12 @@ pub struct LimitArguments {
     /// The same while an agent is inside a tool (default: 1200s).
     #[arg(long, value_name = "TIME", value_parser = span, allow_hyphen_values = true)]
     pub stale_tool: Option<Duration>,
-    /// Stop agents that are marked, two minutes later.
+    /// Stop agents that are marked: ask them to end, and kill them after --stale-grace.
     #[arg(long)]
     pub stale_stop: bool,
+    /// Time between asking a marked agent to end and killing it (default: 120s).
+    #[arg(long, value_name = "TIME", value_parser = span, allow_hyphen_values = true)]
+    pub stale_grace: Option<Duration>,
 }
 
 /// Options of a fleet that are fixed when it is made.
@@ -147,6 +150,7 @@ impl LimitArguments {
         set(&mut options.grace, self.grace);
         set(&mut options.stale, self.stale);
         set(&mut options.stale_tool, self.stale_tool);
+        set(&mut options.stale_grace, self.stale_grace);
         options.cap_hard |= self.cap_hard;
         options.stale_stop |= self.stale_stop;
     }
@@ -165,6 +169,7 @@ impl LimitArguments {
             stale: self.stale.or(others.stale),
             stale_tool: self.stale_tool.or(others.stale_tool),
             stale_stop: self.stale_stop || others.stale_stop,
+            stale_grace: self.stale_grace.or(others.stale_grace),
         }
     }
 

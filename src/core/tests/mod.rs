@@ -13,6 +13,7 @@ mod queue;
 mod restore;
 mod rollup;
 mod round_trips;
+mod stalls;
 mod steer;
 mod stopping;
 mod support;

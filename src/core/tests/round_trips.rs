@@ -266,6 +266,12 @@ fn every_record_survives_as_one_line_of_the_journal() {
         StopReason::CapHard(cents(2)),
         StopReason::CapStop,
         StopReason::Stalled(Duration::from_secs(3)),
+        StopReason::NoProgress(Box::new(Stall {
+            quiet: Duration::from_secs(3),
+            limit: Duration::from_secs(2),
+            tool: Some("bash".to_owned()),
+            grace: Duration::from_secs(1),
+        })),
     ];
     let task = std::sync::Arc::new(full_task());
     let origin = Some("session".to_owned());

@@ -184,25 +184,9 @@ fn a_stale_agent_is_marked_and_told_once_and_stopped_only_if_that_is_switched_on
 
     let stop = FleetOptions { stale_stop: true, ..options(1, None) };
     let mut story = running(stop, free("task"));
-    story.tick_after(SECOND * 450);
-    assert_eq!(next_tick(&mut story), (SECOND * 120, vec![Effect::Stop(A1, Urgency::Ask)]));
-    story.ends(A1, 143);
-    let end = story.end(A1);
-    assert_eq!(end.outcome, Outcome::Stalled);
-    assert_eq!(end.error, "no progress for 9m 30s");
-}
-
-#[test]
-fn progress_within_the_grace_saves_a_stale_agent_and_an_end_counts_as_what_it_is() {
-    let stop = FleetOptions { stale_stop: true, ..options(1, None) };
-    let mut story = running(stop.clone(), free("task"));
-    story.tick_after(SECOND * 450);
-    story.wait(SECOND * 119).does(Event::Progress(A1));
-    assert_eq!(story.tick_after(SECOND * 300), []);
-    let mut story = running(stop, free("task"));
-    story.tick_after(SECOND * 450);
-    story.wait(SECOND * 60).ends(A1, 0);
-    assert_eq!(story.status(A1), Status::Ended(Outcome::Done));
+    let asked = vec![Effect::Notify(Notice::Stalled(A1)), Effect::Stop(A1, Urgency::AskPatiently)];
+    assert_eq!(next_tick(&mut story), (SECOND * 450, asked));
+    assert_eq!(story.fleet.next_tick(), None, "the rest is the shim's");
 }
 
 #[test]

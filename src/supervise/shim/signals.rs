@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::low_level::pipe;
 
 /// Signals that ask the shim to stop its agent. All are handled, so that the agent begins with their defaults even if
@@ -16,6 +16,9 @@ const STOP_SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 /// Signal that asks the shim to close its agent's standard input; the others say nothing about that.
 const CLOSE_SIGNAL: i32 = SIGUSR1;
 
+/// Signal that asks the shim to stop its agent with a long grace.
+const PATIENT_SIGNAL: i32 = SIGUSR2;
+
 /// The pipes. A signal that comes while one of its kind waits to be read is still counted, unless the system itself
 /// has made the two one.
 #[derive(Debug)]
@@ -23,6 +26,7 @@ pub(super) struct Signals {
     stop: UnixStream,
     child: UnixStream,
     close: UnixStream,
+    patient: UnixStream,
 }
 
 impl Signals {
@@ -34,22 +38,30 @@ impl Signals {
             pipe::register(signal, stop_writer.try_clone()?)?;
         }
         let (close, close_writer) = UnixStream::pair()?;
+        let (patient, patient_writer) = UnixStream::pair()?;
+        pipe::register(PATIENT_SIGNAL, patient_writer)?;
         pipe::register(SIGCHLD, child_writer)?;
         pipe::register(CLOSE_SIGNAL, close_writer)?;
         stop.set_nonblocking(true)?;
         child.set_nonblocking(true)?;
         close.set_nonblocking(true)?;
-        Ok(Self { stop, child, close })
+        patient.set_nonblocking(true)?;
+        Ok(Self { stop, child, close, patient })
     }
 
     /// Returns what becomes readable when a signal has come.
-    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 3] {
-        [self.stop.as_fd(), self.child.as_fd(), self.close.as_fd()]
+    pub(super) fn fds(&self) -> [BorrowedFd<'_>; 4] {
+        [self.stop.as_fd(), self.child.as_fd(), self.close.as_fd(), self.patient.as_fd()]
     }
 
     /// Says whether the shim was asked to close its agent's standard input.
     pub(super) fn take_close(&mut self) -> bool {
         drain(&mut self.close) > 0
+    }
+
+    /// Says whether the shim was asked to stop its agent with a long grace.
+    pub(super) fn take_patient(&mut self) -> bool {
+        drain(&mut self.patient) > 0
     }
 
     /// Empties both of their pipes and returns how often the shim was asked to stop. Comes before looking at children, so that

@@ -107,6 +107,7 @@ fn watch(
     let policy = Policy {
         asks_with_term: spec.ask_signal() == Signal::TERM,
         grace: spec.grace,
+        long_grace: spec.stale_grace.unwrap_or(spec.grace),
         leftovers: spec.leftovers,
     };
     let orphan = spec.orphan.clone();
@@ -138,6 +139,7 @@ impl Watchdog<'_> {
     fn watch(&mut self) {
         loop {
             self.wait();
+            let patiently = self.signals.take_patient();
             let asked = self.signals.take_stops();
             self.read_report();
             self.serve_inlet();
@@ -145,6 +147,7 @@ impl Watchdog<'_> {
             let now = self.clock.elapsed();
             let events = reaped
                 .into_iter()
+                .chain(patiently.then_some(StageEvent::AskedPatiently))
                 .chain(std::iter::repeat_n(StageEvent::Asked, asked))
                 .chain(self.due(now));
             for event in events.collect::<Vec<_>>() {
@@ -169,11 +172,12 @@ impl Watchdog<'_> {
         let timeout = deadline
             .map(|deadline| deadline.saturating_sub(self.clock.elapsed()))
             .and_then(|timeout| Timespec::try_from(timeout).ok());
-        let [stop, child, close] = self.signals.fds();
+        let [stop, child, close, patient] = self.signals.fds();
         let mut fds = vec![
             PollFd::from_borrowed_fd(stop, PollFlags::IN),
             PollFd::from_borrowed_fd(child, PollFlags::IN),
             PollFd::from_borrowed_fd(close, PollFlags::IN),
+            PollFd::from_borrowed_fd(patient, PollFlags::IN),
         ];
         if let Some(report) = &self.report {
             fds.push(PollFd::new(report, PollFlags::IN));

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use super::StageAction::{AskGroup, Finish, KillTree, Sweep, TermGroup, TermRest};
-use super::StageEvent::{Asked, LeaderEnded, Orphaned, TimedOut, Timer, TreeEmpty};
+use super::StageEvent::{Asked, AskedPatiently, LeaderEnded, Orphaned, TimedOut, Timer, TreeEmpty};
 use super::{LEFTOVER_GRACE, Policy, StageAction, StageEvent, Stages};
 use crate::core::{FleetOptions, Leftovers};
 use crate::supervise::StoppedBy;
 
 const KILL: StageAction = KillTree { freeze: false };
-const POLICY: Policy =
-    Policy { asks_with_term: true, grace: Duration::from_secs(5), leftovers: Leftovers::End };
+const POLICY: Policy = Policy {
+    asks_with_term: true,
+    grace: Duration::from_secs(5),
+    long_grace: Duration::from_mins(2),
+    leftovers: Leftovers::End,
+};
 
 const fn at(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -74,6 +78,55 @@ fn a_kind_with_its_own_signal_gets_sigterm_within_the_grace() {
 fn asking_twice_kills_at_once() {
     let stages = play(POLICY, &[(0, Asked, &[AskGroup]), (0, Asked, &[KILL]), (1, Asked, &[])]);
     assert!(stages.escalated());
+}
+
+#[test]
+fn asking_patiently_gives_a_long_grace_and_is_done_once() {
+    assert_eq!(POLICY.long_grace, FleetOptions::default().stale_grace);
+    let story: &[(u64, StageEvent, &[StageAction])] = &[
+        (10, AskedPatiently, &[AskGroup]),
+        (20, AskedPatiently, &[]),
+        (120_009, Timer, &[]),
+        (120_010, Timer, &[KILL]),
+    ];
+    let stages = play(POLICY, story);
+    assert!(stages.escalated());
+    assert_eq!(stages.stopped_by(), StoppedBy::Signal);
+    // The second signal of a kind with one of its own comes late, so that it is not asked twice at the beginning.
+    let policy = Policy { asks_with_term: false, ..POLICY };
+    let mut stages = play(policy, &[(0, AskedPatiently, &[AskGroup])]);
+    assert_eq!(stages.deadline(), Some(at(117_500)));
+    assert_eq!(stages.apply(Timer, at(117_500)), [TermGroup]);
+    assert_eq!(stages.deadline(), Some(at(120_000)));
+    // One that is stopping already is not given more time.
+    play(POLICY, &[(0, Asked, &[AskGroup]), (1, AskedPatiently, &[]), (5_000, Timer, &[KILL])]);
+}
+
+#[test]
+fn a_stop_cuts_a_long_grace_short_and_a_second_one_kills() {
+    for sooner in [Asked, TimedOut, Orphaned] {
+        let mut stages = play(POLICY, &[(0, AskedPatiently, &[AskGroup])]);
+        assert_eq!(stages.apply(sooner, at(1_000)), [AskGroup], "{sooner:?}");
+        assert_eq!(stages.deadline(), Some(at(6_000)));
+        assert_eq!(stages.apply(AskedPatiently, at(1_001)), []);
+        assert_eq!(stages.apply(Timer, at(6_000)), [KILL]);
+    }
+    let story: &[(u64, StageEvent, &[StageAction])] =
+        &[(0, AskedPatiently, &[AskGroup]), (1_000, Asked, &[AskGroup]), (1_001, Asked, &[KILL])];
+    assert!(play(POLICY, story).escalated());
+    // It is over when it would have been.
+    let mut stages = play(POLICY, &[(0, AskedPatiently, &[AskGroup])]);
+    assert_eq!(stages.apply(Asked, at(119_000)), [AskGroup]);
+    assert_eq!(stages.deadline(), Some(at(120_000)));
+}
+
+#[test]
+fn what_is_left_of_an_agent_that_ended_in_its_long_grace_has_the_usual_one() {
+    let mut stages =
+        play(POLICY, &[(0, AskedPatiently, &[AskGroup]), (1_000, LeaderEnded, &[TermRest])]);
+    assert_eq!(stages.deadline(), Some(at(6_000)));
+    assert_eq!(stages.apply(Asked, at(1_001)), []);
+    assert_eq!(stages.apply(Asked, at(1_002)), [KILL]);
 }
 
 #[test]

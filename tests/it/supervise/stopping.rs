@@ -67,6 +67,32 @@ async fn asking_twice_kills_at_once() {
     assert!(agent.marked().is_empty(), "{:?}", agent.marked());
 }
 
+#[tokio::test]
+async fn asking_patiently_waits_for_the_long_grace_and_asks_once() {
+    let mut agent = Agent::sh("trap 'echo asked' TERM; echo ready; while :; do sleep 0.01; done");
+    (agent.spec.grace, agent.spec.stale_grace) = (LONG, Some(MEDIUM));
+    let mut agent = agent.ready().await;
+    agent.stop(Urgency::AskPatiently);
+    until(|| agent.out().contains("asked").then_some(())).await;
+    agent.stop(Urgency::AskPatiently);
+    let record = agent.end().await;
+    assert_eq!((record.signal.as_deref(), record.escalated), (Some("SIGKILL"), true));
+    assert_eq!(record.stopped_by, StoppedBy::Signal);
+    assert_eq!(agent.out(), "ready\nasked\n");
+}
+
+/// Its signal would be the end of such a shim.
+#[tokio::test]
+async fn a_shim_that_knows_no_long_grace_is_asked_as_usual() {
+    let mut agent =
+        Agent::sh("trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done");
+    agent.spec.grace = LONG;
+    let mut agent = agent.ready().await;
+    agent.stop(Urgency::AskPatiently);
+    let record = agent.end().await;
+    assert_eq!((record.code, record.stopped_by), (Some(3), StoppedBy::Signal));
+}
+
 /// C-131: all that descends from it, also what has left its group and its session.
 #[tokio::test]
 async fn killing_needs_no_asking_before_and_takes_the_whole_tree() {
