@@ -1,5 +1,5 @@
 //! Marks of an agent that runs and does not get on: tries that fail in quick succession, one call that fails again and
-//! again, output without any event.
+//! again, output without any event, a question that nobody can answer.
 //!
 //! What may go here: when an agent has such a mark and when it has none. What may not: stopping it, which is never done
 //! for a mark; words.
@@ -53,6 +53,11 @@ pub enum Doubt {
     },
     /// It writes, and for longer than it should take nothing of that is an event.
     NoEvent,
+    /// It does nothing, and its last line looks like a question. Nobody can answer it.
+    WaitsForInput {
+        /// The end of that line, as it was written.
+        prompt: String,
+    },
 }
 
 impl Row {
@@ -69,6 +74,8 @@ pub(super) struct Signs {
     pub(super) event: Option<Moment>,
     /// The mark by them, when they were last looked at.
     pub(super) mark: Option<Doubt>,
+    /// It does nothing, and its last line looks like this question.
+    pub(super) waits: Option<String>,
     failing: Option<Failing>,
     repeating: Option<Repeating>,
     /// What is learned before this has piled up.
@@ -157,6 +164,9 @@ impl Signs {
 
     /// Returns the mark that is due; `limit` is how long there may be no event, if any must come.
     pub(super) fn doubt(&self, now: Moment, limit: Option<Duration>) -> Option<Doubt> {
+        if let Some(prompt) = &self.waits {
+            return Some(Doubt::WaitsForInput { prompt: prompt.clone() });
+        }
         if let Some(failing) = self.runaway(now) {
             return Some(Doubt::Failing {
                 times: failing.times,
@@ -179,7 +189,7 @@ impl Signs {
     pub(super) fn changes(&self, now: Moment, limit: Option<Duration>) -> Option<Moment> {
         match self.doubt(now, limit) {
             Some(Doubt::Failing { .. }) => Some(self.runaway(now)?.last.after(WINDOW)),
-            Some(Doubt::Repeating { .. } | Doubt::NoEvent) => None,
+            Some(Doubt::Repeating { .. } | Doubt::NoEvent | Doubt::WaitsForInput { .. }) => None,
             None => Some(self.event?.after(limit?)),
         }
     }

@@ -120,6 +120,8 @@ pub enum Event {
     },
     /// `out` or `err` has grown, or another sign of life was seen.
     Progress(AgentId),
+    /// An agent has been silent for a while, uses no processor, and its last line looks like this question.
+    SeemsToWait(AgentId, String),
     /// So many bytes of an ended agent's output are still to be read.
     Behind(AgentId, u64),
     /// The folder of an agent whose tree is gone was looked at, and this has changed there meanwhile.

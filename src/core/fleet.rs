@@ -180,6 +180,7 @@ impl Fleet {
                 | Event::Adopted(..)
                 | Event::Exited(..)
                 | Event::Progress(_)
+                | Event::SeemsToWait(..)
                 | Event::Behind(..)
         );
         let reply = self.take(event, &mut effects);
@@ -216,6 +217,7 @@ impl Fleet {
             Event::Adopted(id, sign) => self.adopted(id, sign, effects),
             Event::Exited(id, left_behind) => self.exited(id, left_behind),
             Event::Progress(id) => self.progressed(id),
+            Event::SeemsToWait(id, prompt) => self.seems_to_wait(id, prompt),
             Event::Behind(id, bytes) => self.behind(id, bytes),
             Event::MeshKeys(keys) => self.mesh_keys = keys,
             Event::Facts { id, facts, offset } => self.facts(id, facts, offset, effects),
@@ -278,6 +280,11 @@ impl Fleet {
     /// Returns when an agent was dispatched last, if it was.
     pub fn dispatched_at(&self, id: AgentId) -> Option<Moment> {
         self.agent(id)?.started
+    }
+
+    /// Returns when an agent last gave a sign of progress.
+    pub fn progress(&self, id: AgentId) -> Option<Moment> {
+        self.agent(id)?.progress
     }
 
     /// Returns what an agent has shown of its work.
@@ -364,6 +371,12 @@ impl Agent {
             | AgentState::Running
             | AgentState::Ended(_) => None,
         }
+    }
+
+    /// Takes note of a sign of progress.
+    pub(super) fn note_progress(&mut self, now: Moment) {
+        self.progress = Some(now);
+        (self.stalled, self.signs.waits) = (None, None);
     }
 
     /// Says whether it is marked as making no progress, or was told to stop for that.

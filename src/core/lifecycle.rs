@@ -126,9 +126,8 @@ impl Fleet {
         if let Some(agent) = self.agent_mut(id)
             && agent.has_slot()
         {
-            let agent = agent.touch();
-            agent.progress = Some(now);
-            agent.stalled = None;
+            agent.touch().note_progress(now);
+            self.mark(id);
         }
     }
 
@@ -159,8 +158,7 @@ impl Fleet {
         let spent = agent.work.ledger != before;
         // What was written while no host lived says when by its time, which is known already.
         if (has_output || spent) && !observing {
-            agent.progress = Some(now);
-            agent.stalled = None;
+            agent.note_progress(now);
         }
         if has_spoken {
             self.close_when_done(id, effects);
@@ -266,22 +264,6 @@ impl Fleet {
             stopped += u32::from(self.stop_one(id, reason, effects));
         }
         stopped
-    }
-
-    /// Returns when the grace of a live agent is over that was told to stop; `None` if it was not, or has ended.
-    pub fn grace_ends(&self, id: AgentId) -> Option<Moment> {
-        match &self.agent(id)?.state {
-            AgentState::Stopping { reason: StopReason::NoProgress(stall), asked } => {
-                Some(asked.after(stall.grace))
-            }
-            AgentState::Stopping { asked, .. } => Some(asked.after(self.options.grace)),
-            AgentState::Queued
-            | AgentState::Starting
-            | AgentState::Running
-            | AgentState::Ending { .. }
-            | AgentState::Reading { .. }
-            | AgentState::Ended(_) => None,
-        }
     }
 
     /// Ends an agent of which no process ever ran.

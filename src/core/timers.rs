@@ -85,6 +85,22 @@ impl Fleet {
         }
     }
 
+    /// Returns when the grace of a live agent is over that was told to stop; `None` if it was not, or has ended.
+    pub fn grace_ends(&self, id: AgentId) -> Option<Moment> {
+        match &self.agent(id)?.state {
+            AgentState::Stopping { reason: StopReason::NoProgress(stall), asked } => {
+                Some(asked.after(stall.grace))
+            }
+            AgentState::Stopping { asked, .. } => Some(asked.after(self.options.grace)),
+            AgentState::Queued
+            | AgentState::Starting
+            | AgentState::Running
+            | AgentState::Ending { .. }
+            | AgentState::Reading { .. }
+            | AgentState::Ended(_) => None,
+        }
+    }
+
     fn pass_deadline(&mut self, effects: &mut Vec<Effect>) {
         self.record(Record::Deadline, effects);
         for id in self.queue.clone() {
@@ -104,6 +120,16 @@ impl Fleet {
 
     fn deadline(&self) -> Option<Moment> {
         Some(self.deadline_base?.after(self.options.deadline?))
+    }
+
+    /// An agent that runs does nothing, and its last line looks like a question.
+    pub(super) fn seems_to_wait(&mut self, id: AgentId, prompt: String) {
+        if let Some(agent) = self.agent_mut(id)
+            && matches!(agent.state, AgentState::Running)
+        {
+            agent.signs.waits = Some(prompt);
+            self.mark(id);
+        }
     }
 
     /// Marks the agent as its signs say, or takes the mark away.

@@ -2,10 +2,26 @@
 //!
 //! What may go here: passing a stop on. What may not: deciding that something is to end, stops from outside (`stop`).
 
-use super::host::{Host, Shim};
+use std::sync::Arc;
+
+use super::host::Host;
 use tokio::time::Instant;
 
 use crate::core::{AgentId, Effect, Urgency};
+use crate::supervise::Watch;
+
+/// What the host holds of one dispatched agent.
+#[derive(Debug, Default)]
+pub(super) struct Shim {
+    /// Set once the shim is there.
+    pub(super) watch: Option<Arc<Watch>>,
+    /// How hard it is to be told to end, until it has been told.
+    pub(super) stop: Option<Urgency>,
+    /// It is not told before this.
+    pub(super) not_before: Option<Instant>,
+    /// Its agent's standard input is to be closed, until it has been asked to.
+    pub(super) close_input: bool,
+}
 
 impl Host {
     pub(super) fn stop(&mut self, id: AgentId, urgency: Urgency) {

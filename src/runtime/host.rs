@@ -12,15 +12,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::clock::Clock;
 use super::given::{GivenTo, new_batch};
+use super::halt::Shim;
 use super::handle::{Asked, HostEnd};
 use super::launch::LaunchThread;
 use super::news::{Gone, News};
 use super::paper::Paper;
 use super::recover::lost;
+use super::silences::Silences;
 use super::work_tree::WorkTrees;
-use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket, Urgency};
+use crate::core::{AgentId, Command, Effect, Event, Fleet, Reply, Ticket};
 use crate::journal::{FleetDir, HostLock, Journal, Saved, Sequence, to_type};
-use crate::supervise::{AgentDir, Life, Watch};
+use crate::supervise::{AgentDir, Life};
 use crate::tail::scan::ScanWorker;
 
 /// Most news taken before doors see a new snapshot.
@@ -65,6 +67,8 @@ pub struct Host {
     pub(super) recovering: bool,
     /// Adopted agents whose output so far is not yet read.
     pub(super) unread: HashSet<AgentId>,
+    /// What silent agents may be waiting for.
+    pub(super) silences: Silences,
     pub(super) stale: bool,
     pub(super) shown: Instant,
     /// Looks since the last sign of life, and how many there are from one to the next.
@@ -74,19 +78,6 @@ pub struct Host {
     pub(super) begun: Instant,
     /// Held as long as the host lives.
     pub(super) _lock: HostLock,
-}
-
-/// What the host holds of one dispatched agent.
-#[derive(Debug, Default)]
-pub(super) struct Shim {
-    /// Set once the shim is there.
-    pub(super) watch: Option<Arc<Watch>>,
-    /// How hard it is to be told to end, until it has been told.
-    pub(super) stop: Option<Urgency>,
-    /// It is not told before this.
-    pub(super) not_before: Option<Instant>,
-    /// Its agent's standard input is to be closed, until it has been asked to.
-    pub(super) close_input: bool,
 }
 
 /// What woke the loop.
@@ -320,6 +311,7 @@ impl Host {
                 self.gone(id, gone);
             }
             News::Changed(id, code, changed) => self.changed(id, code, changed),
+            News::Glanced(id, since, glance) => self.glanced(id, since, glance),
             News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
             News::Output(news) => self.output(news),
         }
@@ -356,6 +348,7 @@ impl Host {
     /// Looks at everything that changes without telling: outputs, the mesh store, stop files, a journal in trouble.
     fn look(&mut self) {
         self.scan.look_all();
+        self.look_at_silent();
         for shim in self.shims.values_mut() {
             shim.send_stop();
             shim.send_close();

@@ -24,6 +24,7 @@ mod output;
 mod paper;
 mod recover;
 pub(crate) mod roster;
+mod silences;
 mod start;
 mod stop;
 pub mod summary;

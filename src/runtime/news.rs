@@ -1,6 +1,7 @@
 //! What threads and watchers tell the loop.
 
-use crate::core::{AgentId, ChangedFiles, Tails};
+use super::silences::Glance;
+use crate::core::{AgentId, ChangedFiles, Moment, Tails};
 use crate::supervise::{Launched, Life};
 use crate::tail::scan;
 
@@ -33,6 +34,8 @@ pub(super) enum News {
     Gone(AgentId, Gone),
     /// The work tree of an agent that ended with this code was looked at; what has changed there, if that is known.
     Changed(AgentId, Option<i32>, Option<ChangedFiles>),
+    /// An agent that had been silent since then was looked at; what it may be waiting for.
+    Glanced(AgentId, Moment, Option<Glance>),
     /// The output of an agent was read to its end, and it was looked at what bears out its last word.
     Scanned(AgentId, Tails),
     /// From the reader of outputs.

@@ -7,7 +7,8 @@ use tokio::time::Instant;
 use crate::core::{AgentId, Event, Moment, ProcessEnd, TreeEnd, Urgency};
 use crate::supervise::{self, AgentDir, Life, Watch};
 
-use super::host::{Host, Shim};
+use super::halt::Shim;
+use super::host::Host;
 use super::news::Gone;
 
 impl Host {

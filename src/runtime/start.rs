@@ -16,6 +16,7 @@ use super::host::Host;
 use super::launch::{Common, LaunchThread};
 use super::news::{NEWS, News};
 use super::paper::Paper;
+use super::silences::Silences;
 use super::work_tree::WorkTrees;
 use crate::adapters;
 use crate::core::{AgentId, Effect, Fleet, FleetOptions, Hold, Moment};
@@ -228,6 +229,7 @@ impl Host {
             journal_is_gone: false,
             recovering: false,
             unread: HashSet::new(),
+            silences: Silences::default(),
             stale: true,
             looks: 0,
             looks_per_sign: setup.looks_per_sign.max(1),

@@ -2,7 +2,8 @@
 //!
 //! What may go here: passing messages and the end of them on. What may not: who may be told what, the FIFO itself.
 
-use super::host::{Host, Shim};
+use super::halt::Shim;
+use super::host::Host;
 use crate::adapters::{self, Adapter};
 use crate::core::{AgentId, Event, Steering, Ticket};
 use crate::supervise;

@@ -5,6 +5,7 @@
 //! What may not: deciding what an end means for a fleet, reading an agent's output.
 
 mod answer;
+mod cpu_use;
 mod dir;
 mod launch;
 mod life;
@@ -22,6 +23,7 @@ mod tell;
 mod watch;
 
 pub use answer::{Unanswered, answer};
+pub use cpu_use::{CpuUse, cpu_use};
 pub use dir::{AgentDir, prepare, write_stop};
 pub use launch::{LaunchError, Launched, Launcher, launch, raise_nofile, reap};
 pub use life::{Life, exit_record, life, started};

@@ -37,6 +37,7 @@ pub(super) struct Process {
     pub(super) pid: i32,
     parent: i32,
     start: u64,
+    ticks: u64,
     is_dead: bool,
     name: String,
 }
@@ -45,6 +46,12 @@ impl Process {
     /// Returns what tells it from every other process of this boot.
     pub(super) const fn key(&self) -> (i32, u64) {
         (self.pid, self.start)
+    }
+
+    /// Returns the processor time that it has used, in hundredths of a second.
+    #[expect(clippy::unnecessary_wraps, reason = "not every system tells it")]
+    pub(super) const fn cpu_ticks(&self) -> Option<u64> {
+        Some(self.ticks)
     }
 
     /// Returns its name for people, such as `sleep[1234]`.
@@ -218,9 +225,13 @@ fn parse_stat(line: &[u8]) -> Option<Process> {
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    // The start time is field 22 of the line; three are behind us with the parent, the fourth.
-    let start = fields.nth(17)?.parse().ok()?;
-    Some(Process { pid, parent, start, is_dead: matches!(state, "Z" | "X" | "x"), name })
+    // The times in user and in kernel mode are fields 14 and 15 of the line; the parent, which is behind us, was the fourth.
+    let user: u64 = fields.nth(9)?.parse().ok()?;
+    let kernel = fields.next()?.parse().ok()?;
+    // The start time is field 22.
+    let start = fields.nth(6)?.parse().ok()?;
+    let ticks = user.saturating_add(kernel);
+    Some(Process { pid, parent, start, ticks, is_dead: matches!(state, "Z" | "X" | "x"), name })
 }
 
 fn descendants(root: i32, all: Vec<Process>) -> Vec<Process> {
@@ -247,9 +258,10 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_spaces_does_not_shift_the_fields() {
         let mut line = b"4242 (a) S 1 (b\xff) R 17 4242".to_vec();
-        line.extend_from_slice(b" 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 987654 0 0\n");
+        line.extend_from_slice(b" 0 0 -1 0 0 0 0 0 31 11 0 0 20 0 1 0 987654 0 0\n");
         let process = parse_stat(&line).unwrap();
         assert_eq!((process.pid, process.parent, process.start), (4242, 17, 987_654));
+        assert_eq!(process.cpu_ticks(), Some(42));
         assert_eq!(process.to_label(), "a) S 1 (b\u{fffd}[4242]");
         assert_eq!(parse_stat(b"4242 (torn"), None);
         assert_eq!(parse_stat(b""), None);
@@ -264,8 +276,14 @@ mod tests {
 
     #[test]
     fn descendants_go_all_the_way_down_and_leave_out_the_dead_and_the_others() {
-        let process =
-            |pid, parent, is_dead| Process { pid, parent, start: 0, is_dead, name: "x".to_owned() };
+        let process = |pid, parent, is_dead| Process {
+            pid,
+            parent,
+            start: 0,
+            ticks: 0,
+            is_dead,
+            name: "x".to_owned(),
+        };
         let all = vec![
             process(1, 0, false),
             process(10, 1, false),

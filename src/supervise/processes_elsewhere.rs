@@ -23,6 +23,12 @@ impl Process {
         (self.pid, 0)
     }
 
+    /// The processor time that it has used is not told here.
+    #[expect(clippy::unused_self, reason = "where there is a /proc, it is told")]
+    pub(super) const fn cpu_ticks(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns its name for people, such as `sleep[1234]`.
     pub(super) fn to_label(&self) -> String {
         format!("{}[{}]", self.name, self.pid)

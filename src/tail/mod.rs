@@ -6,7 +6,10 @@
 //! What may go here: reading of output files. What may not: what a line means (the adapters know), rules (the core's).
 
 pub mod follow;
+mod prompt;
 pub mod scan;
 pub mod transcript;
 #[cfg(feature = "tui")]
 pub mod view;
+
+pub(crate) use prompt::prompt;

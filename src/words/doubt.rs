@@ -12,7 +12,7 @@ use crate::words::why::{TOOL_TEXT, head, quiet};
 /// An agent that has been silent for less thinks, and nobody need know.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Returns what an agent does without getting on: `runaway? 40 retries in 20s: 401`; `None` for one that does not.
+/// Returns what an agent does without getting on: `runaway? 40 retries in 20s: 401`, `waits for input? "Password:"`; `None` for one that does not.
 pub fn running_away(row: &Row) -> Option<String> {
     match row.doubt.as_ref().filter(|_| row.is_marked())? {
         Doubt::Failing { times, over, cause } => {
@@ -25,6 +25,9 @@ pub fn running_away(row: &Row) -> Option<String> {
             Some(format!("runaway? {} failed {times} times in a row{colon}{text}", head(tool)))
         }
         Doubt::NoEvent => None,
+        Doubt::WaitsForInput { prompt } => {
+            Some(format!("waits for input? \"{}\"", cut_graphemes(&head(prompt), TOOL_TEXT)))
+        }
     }
 }
 
@@ -93,6 +96,11 @@ mod tests {
         let repeating = Doubt::Repeating { times: 12, tool, text };
         let words = "runaway? bash failed 12 times in a row: make";
         assert_eq!(doubtful(repeating.clone(), Phase::Works), words);
+        let asks = |prompt: &str| Doubt::WaitsForInput { prompt: prompt.to_owned() };
+        let words_of_asking = "waits for input? \"Name?\"";
+        assert_eq!(doubtful(asks("Name? "), Phase::Works), words_of_asking);
+        let hostile = asks("\u{1b}[2J\u{202e}a\u{7}b: ");
+        assert_eq!(doubtful(hostile, Phase::Works), "waits for input? \"ab:\"");
         let row = Row { doubt: Some(repeating), ..row(1) };
         let told = sentence(&row, &header(), NOW, None, &TimeZone::UTC);
         assert!(told.contains(words), "{told}");

@@ -125,6 +125,9 @@ impl Reporter {
                 ("runaway?", format!("{} fails again and again", headline(tool, REASON)))
             }
             Doubt::NoEvent => ("stuck?", "it writes, but no event".to_owned()),
+            Doubt::WaitsForInput { prompt } => {
+                ("waits for input?", format!("\"{}\"", headline(prompt, REASON)))
+            }
         };
         if self.said.insert(format!("{} {mark}", row.id)) {
             lines.push(format!("{} {mark} {why}: {}", row.id, goal(row)));

@@ -50,6 +50,8 @@ mod run_money;
 #[cfg(test)]
 mod run_prompt;
 #[cfg(test)]
+mod run_prompts;
+#[cfg(test)]
 mod run_recorded;
 #[cfg(test)]
 mod run_recovery;

@@ -44,6 +44,44 @@ fn circle(story: &mut Story, seconds: u32) -> Vec<Effect> {
 }
 
 #[test]
+fn a_question_that_nobody_can_answer_is_marked_until_something_is_written() {
+    let asks = || Event::SeemsToWait(A1, "Password: ".to_owned());
+    let waits = Some(Doubt::WaitsForInput { prompt: "Password: ".to_owned() });
+    let signs = [
+        Event::Progress(A1),
+        facts(A1, Vec::new()),
+        facts(A1, vec![said()]),
+        facts(A1, vec![call("ls", StepState::Start)]),
+    ];
+    for sign in signs {
+        let mut story = running(free("task"));
+        assert_eq!(story.does(asks()), [], "nothing is done about it");
+        assert_eq!(doubt(&mut story), waits);
+        assert!(story.row(A1).is_marked());
+        // As long as it is silent it stays so, whatever else is said of it, and it is never stopped.
+        story.tick_after(SECOND * 450);
+        let row = story.row(A1);
+        assert_eq!((row.doubt, row.stalled, row.status), (waits.clone(), true, Status::Running));
+        story.does(sign);
+        assert_eq!((doubt(&mut story), story.row(A1).stalled), (None, false));
+    }
+    // It goes before other marks, which come back when it goes.
+    let mut story = running(paid("task"));
+    circle(&mut story, 20);
+    story.does(asks());
+    assert_eq!(doubt(&mut story), waits);
+    story.does(Event::Progress(A1));
+    assert!(matches!(doubt(&mut story), Some(Doubt::Failing { .. })));
+    // Of one that does not run it says nothing.
+    let (mut story, _) = play(options(1, None), vec![submit(1, vec![free("task")]), asks()]);
+    story.does(Event::Started(A1));
+    assert_eq!(doubt(&mut story), None);
+    story.ends(A1, 0);
+    story.does(asks());
+    assert_eq!(doubt(&mut story), None);
+}
+
+#[test]
 fn quick_failures_are_a_runaway_which_is_marked_and_never_stopped() {
     let mut story = running(paid("task"));
     assert_eq!(circle(&mut story, 3), []);

@@ -1,0 +1,201 @@
+//! Finds out which silent agents wait for input that they cannot get: the last line looks like a question, and over some
+//! seconds no processor is used.
+//!
+//! What may go here: who is looked at, and when. What may not: what a question looks like (`tail`), how processor time is
+//! read (`supervise`), what is made of it (`core`).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::clock::Clock;
+use super::host::Host;
+use super::looks::Looks;
+use super::news::News;
+use crate::core::{AgentId, Event, Moment, Snapshot, Status};
+use crate::supervise::{AgentDir, CpuUse, cpu_use};
+use crate::tail::prompt;
+
+/// An agent that has been silent for less is not looked at. Models think for longer, but their programs leave no
+/// question behind then; a person who sees one takes about as long to be sure.
+const SILENCE: Duration = Duration::from_secs(15);
+/// Time between the first two looks at its processes: long enough that a hundredth of it can be measured.
+const PAUSE: Duration = Duration::from_secs(5);
+/// Most time between two looks at one that works although its last line looks like a question. Each reads all of `/proc`.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Looks at once.
+const AT_ONCE: u32 = 2;
+
+/// The agents that are silent now.
+#[derive(Debug)]
+pub(super) struct Silences {
+    of: HashMap<AgentId, Silence>,
+    looks: Looks,
+}
+
+impl Default for Silences {
+    fn default() -> Self {
+        Self { of: HashMap::new(), looks: Looks::new(AT_ONCE) }
+    }
+}
+
+/// What is known of a silence.
+#[derive(Debug)]
+struct Silence {
+    /// It has lasted since then.
+    since: Moment,
+    /// When to look; `None` while somebody does, and when nothing more is to be found out.
+    due: Option<Moment>,
+    /// From one look to the next.
+    pause: Duration,
+    /// What was seen last.
+    seen: Option<Glance>,
+}
+
+/// What a look at a silent agent has shown: its last line is a question.
+#[derive(Debug, Clone)]
+pub(super) struct Glance {
+    prompt: String,
+    cpu: CpuUse,
+    at: Moment,
+}
+
+impl Silences {
+    /// Takes note of who is silent, and returns those who are to be looked at now, with the beginning of their silence.
+    fn due(&mut self, snapshot: &Snapshot, now: Moment) -> Vec<(AgentId, Moment)> {
+        let silent: HashMap<AgentId, Moment> = snapshot
+            .rows
+            .iter()
+            .filter(|row| row.status == Status::Running)
+            .filter_map(|row| Some((row.id, row.progress?)))
+            .filter(|(_, since)| now.since(*since) >= SILENCE)
+            .collect();
+        self.of.retain(|id, silence| silent.get(id) == Some(&silence.since));
+        let mut due = Vec::new();
+        for (id, since) in silent {
+            let new = || Silence { since, due: Some(now), pause: PAUSE, seen: None };
+            let silence = self.of.entry(id).or_insert_with(new);
+            if silence.due.take_if(|due| *due <= now).is_some() {
+                due.push((id, since));
+            }
+        }
+        due
+    }
+
+    /// Takes what a look has shown, and returns the question if the agent has done nothing since the look before.
+    fn take(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) -> Option<String> {
+        let silence = self.of.get_mut(&id).filter(|silence| silence.since == since)?;
+        let glance = glance?;
+        let is_idle = silence.seen.as_ref().is_some_and(|before| {
+            let span = glance.at.since(before.at);
+            before.prompt == glance.prompt && glance.cpu.is_idle_since(&before.cpu, span)
+        });
+        if is_idle {
+            return Some(glance.prompt);
+        }
+        silence.due = Some(glance.at.after(silence.pause));
+        silence.pause = silence.pause.saturating_mul(2).min(LONGEST_PAUSE);
+        silence.seen = Some(glance);
+        None
+    }
+}
+
+impl Glance {
+    /// Looks at an agent; `None` if its last line asks for nothing, or it cannot be told what its processes do.
+    fn of(dir: &AgentDir, clock: Clock) -> Option<Self> {
+        let prompt = prompt(&dir.out(), &dir.err())?;
+        Some(Self { prompt, cpu: cpu_use(dir)?, at: clock.now() })
+    }
+}
+
+impl Host {
+    /// Begins to look at those silent agents whose turn it is. Their files can be on a slow disk, and all of `/proc` may be
+    /// read: the loop does not look itself.
+    pub(super) fn look_at_silent(&mut self) {
+        let snapshot = self.end.snapshots.borrow().clone();
+        for (id, since) in self.silences.due(&snapshot, self.clock.now()) {
+            let (dir, clock) = (self.agent_dir(id), self.clock);
+            let (looks, sender) = (self.silences.looks.clone(), self.sender.clone());
+            tokio::spawn(async move {
+                let glance = looks.look(move || Glance::of(&dir, clock)).await;
+                // The loop has gone: nobody wants to hear more.
+                let _ = sender.send(News::Glanced(id, since, glance)).await;
+            });
+        }
+    }
+
+    /// A silent agent was looked at.
+    pub(super) fn glanced(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) {
+        // It may have written something that no snapshot shows yet.
+        if self.fleet.progress(id) == Some(since)
+            && let Some(prompt) = self.silences.take(id, since, glance)
+        {
+            self.apply(Event::SeemsToWait(id, prompt));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Phase;
+    use crate::core::testing::{row, snapshot};
+
+    /// Returns who is to be looked at if one agent runs.
+    fn at(silences: &mut Silences, progress: u64, now: u64) -> Vec<(AgentId, Moment)> {
+        let mut row = row(1);
+        (row.status, row.phase, row.progress) =
+            (Status::Running, Phase::Works, Some(Moment(progress)));
+        silences.due(&snapshot(1, vec![row]), Moment(now))
+    }
+
+    fn glance(at: u64, ticks: u64) -> Glance {
+        let cpu = CpuUse::of([((7, 1), ticks)]);
+        Glance { prompt: "? ".to_owned(), cpu, at: Moment(at) }
+    }
+
+    const ID: AgentId = AgentId(1);
+    const SINCE: Moment = Moment(1_000);
+
+    #[test]
+    fn a_silent_agent_is_looked_at_once_if_it_asks_nothing() {
+        let mut silences = Silences::default();
+        assert_eq!(at(&mut silences, 1_000, 15_999), []);
+        assert_eq!(at(&mut silences, 1_000, 16_000), [(ID, SINCE)]);
+        assert_eq!(at(&mut silences, 1_000, 17_000), [], "somebody looks");
+        assert_eq!(silences.take(ID, SINCE, None), None);
+        assert_eq!(at(&mut silences, 1_000, 900_000), []);
+        // Another silence is another question.
+        assert_eq!(at(&mut silences, 900_000, 915_000), [(ID, Moment(900_000))]);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(915_000, 0))), None, "of the one before");
+        assert_eq!(at(&mut silences, 915_001, 916_000), []);
+        assert!(silences.of.is_empty(), "it has written something");
+    }
+
+    #[test]
+    fn one_that_asks_and_does_nothing_for_some_seconds_waits() {
+        let mut silences = Silences::default();
+        assert_eq!(at(&mut silences, 1_000, 16_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(16_000, 100))), None);
+        assert_eq!(at(&mut silences, 1_000, 20_999), []);
+        assert_eq!(at(&mut silences, 1_000, 21_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(21_000, 100))), Some("? ".to_owned()));
+        assert_eq!(at(&mut silences, 1_000, 900_000), [], "it is said once");
+    }
+
+    #[test]
+    fn one_that_works_is_looked_at_more_and_more_rarely_until_it_does_nothing() {
+        let mut silences = Silences::default();
+        let mut now = 16_000;
+        let mut pauses = Vec::new();
+        for ticks in 0..6 {
+            assert_eq!(at(&mut silences, 1_000, now).len(), 1);
+            assert_eq!(silences.take(ID, SINCE, Some(glance(now, ticks * 1_000))), None);
+            let due = silences.of[&ID].due.unwrap();
+            pauses.push(due.since(Moment(now)).as_secs());
+            now = due.0;
+        }
+        assert_eq!(pauses, [5, 10, 20, 40, 60, 60]);
+        assert_eq!(at(&mut silences, 1_000, now).len(), 1);
+        assert!(silences.take(ID, SINCE, Some(glance(now, 5_000))).is_some());
+    }
+}
