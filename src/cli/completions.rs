@@ -83,7 +83,8 @@ fn with_values(arg: Arg) -> Arg {
     };
     match (arg.get_id().as_str(), name.as_deref()) {
         ("fleet", _) | (_, Some("FLEET")) => arg.add(completer(fleets)),
-        (_, Some("SEL" | "AGENT" | "FLEET|SEL")) => arg.add(completer(agents)),
+        (_, Some("SEL" | "AGENT")) => arg.add(completer(agents)),
+        (_, Some("FLEET|SEL")) => arg.add(completer(agents_or_fleets)),
         (_, Some("KIND")) => arg.add(completer(kinds)),
         (_, Some("DIR")) => arg.value_hint(ValueHint::DirPath),
         (_, Some("FILE")) => arg.value_hint(ValueHint::FilePath),
@@ -119,6 +120,15 @@ fn agents(begun: &str) -> Vec<CompletionCandidate> {
         recorded(&dir).map_err(no_fleet)
     };
     seen().map(|snapshot| selectors(&snapshot, begun)).unwrap_or_default()
+}
+
+/// Returns what selects agents and, once something is typed, ids of fleets.
+fn agents_or_fleets(begun: &str) -> Vec<CompletionCandidate> {
+    let mut found = agents(begun);
+    if !begun.is_empty() {
+        found.extend(fleets(begun));
+    }
+    found
 }
 
 /// Returns what selects agents of a fleet and begins so.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::Failure;
 use super::act::{Meant, no_fleet};
 use super::arguments::LimitArguments;
+use super::hold_agents::release_command;
 use crate::core::{Command, FleetId, Hold, Phase, Reply, Row, Snapshot, Waits};
 use crate::journal::{FleetDir, FleetStanding, StateDir, to_type};
 use crate::runtime::{DecideError, Inspection, decide};
@@ -150,8 +151,20 @@ pub(super) fn what_waits(after: &Snapshot, is_hosted: bool) -> Option<String> {
             "{queued} waiting, and no host watches this fleet: `{}` goes on",
             to_type(format_args!("resume {id} -d"))
         ),
-        None => return after.rows.iter().find_map(|row| needs(row)),
+        None => return held_alone(after).or_else(|| after.rows.iter().find_map(|row| needs(row))),
     })
+}
+
+/// Says that all that is queued is held by itself and what to type about that, as a clause, if that is so.
+pub(super) fn held_alone(after: &Snapshot) -> Option<String> {
+    let mut held = after.held_agents();
+    if held.is_empty() || held.len() < after.queue.len() {
+        return None;
+    }
+    held.sort_unstable();
+    let (tasks, it) = (count(held.len(), "task"), if held.len() == 1 { "it" } else { "them" });
+    let release = release_command(&held, &after.header.fleet);
+    Some(format!("{tasks} held: `{release}` lets {it} start"))
 }
 
 /// Says what a task waits for that its host has not, if that is so.

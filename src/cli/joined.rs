@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::exit_code::{DONE, exit_code, exit_code_of};
+use super::hosts::held_alone;
 use super::selectors::{self, Selector};
 use crate::core::{AgentId, Hold, Phase, Snapshot, Waits};
 use crate::journal::to_type;
@@ -110,7 +111,11 @@ pub(super) fn stuck(snapshot: &Snapshot) -> String {
             format!("{queued} held at the cap{cap}: `{}` goes on", goes_on("cap USD"))
         }
         Some(Hold::Cap) | None => {
-            let first = snapshot.queue.first().and_then(|id| snapshot.row(*id));
+            if let Some(held) = held_alone(snapshot) {
+                return held;
+            }
+            let mut rows = snapshot.queue.iter().filter_map(|id| snapshot.row(*id));
+            let first = rows.find(|row| !row.held);
             let waits = first.and_then(|row| why::reason(row, snapshot.at, None));
             let waits = waits.map(|waits| format!(" ({waits})")).unwrap_or_default();
             let needs = first.is_some_and(|row| matches!(row.phase, Phase::Waits(Waits::Env(_))));

@@ -21,6 +21,7 @@ pub mod fleet_list;
 
 mod door;
 mod handle;
+mod hold_agents;
 mod hosts;
 mod joined;
 mod known_kinds;

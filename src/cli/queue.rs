@@ -8,9 +8,11 @@ use super::arguments::{
 };
 use super::cap::committed;
 use super::exit_code::DONE;
+use super::hold_agents;
 use super::hosts::{Answered, Decided, Reach, Start, decided, is_over, seen, standing, what_waits};
 use super::look::print;
 use super::plan::options_behind;
+use super::selectors;
 use crate::core::{Command, Hold, Reply, Snapshot};
 use crate::journal::{FleetDir, HostState, Purpose, StateDir, host_of, to_type};
 use crate::runtime::{Inspection, depth};
@@ -25,8 +27,12 @@ pub(super) fn hold(
 ) -> Result<u8, Failure> {
     never_inside_of_agents(depth(), "hold")?;
     let state = state_dir(global)?;
-    let which = which_fleet(global, arguments.which.as_deref()).map_err(Failure::input)?;
+    let (argument, selectors) = selectors::divide(&arguments.words).map_err(Failure::input)?;
+    let which = which_fleet(global, argument).map_err(Failure::input)?;
     let dir = fleet_to(&state, which, Purpose::Act)?.dir;
+    if !selectors.is_empty() {
+        return hold_agents::hold(&state, &dir, &selectors, reach, global.json);
+    }
     let has_host = has_host(&dir)?;
     let decided = decided(&state, &dir, reach, &mut |before| {
         let is_held = before.header.hold == Some(Hold::Owner);
@@ -66,8 +72,12 @@ pub(super) fn release(
 ) -> Result<u8, Failure> {
     never_inside_of_agents(depth(), "release")?;
     let state = state_dir(global)?;
-    let which = which_fleet(global, arguments.which.as_deref()).map_err(Failure::input)?;
+    let (argument, selectors) = selectors::divide(&arguments.words).map_err(Failure::input)?;
+    let which = which_fleet(global, argument).map_err(Failure::input)?;
     let dir = fleet_to(&state, which, Purpose::Act)?.dir;
+    if !selectors.is_empty() {
+        return hold_agents::release(&state, &dir, &selectors, reach, global.json);
+    }
     let mut was_held = false;
     let answered = reach(&state, &dir, Start::Never, &mut |before| {
         let command = release_command(before)?;
@@ -224,7 +234,7 @@ fn host_state(dir: &FleetDir) -> Result<HostState, Failure> {
     })
 }
 
-fn refused(decided: &Decided) -> Result<(), Failure> {
+pub(super) fn refused(decided: &Decided) -> Result<(), Failure> {
     match &decided.reply {
         Some(Reply::Refused(refusal)) => Err(Failure::input(one_line(&refusal.0))),
         Some(
@@ -240,14 +250,18 @@ fn refused(decided: &Decided) -> Result<(), Failure> {
 }
 
 fn print_json(status: &str, decided: &Decided) -> Result<u8, Failure> {
+    print(&json(status, decided).to_string(), true)?;
+    Ok(DONE)
+}
+
+/// Returns how a fleet stands after a decision about its queue, for machines.
+pub(super) fn json(status: &str, decided: &Decided) -> serde_json::Value {
     let header = &decided.after.header;
-    let json = serde_json::json!({
+    serde_json::json!({
         "fleet": header.fleet, "status": status, "state": standing(decided), "host_pid": decided.host,
         "queued": header.kpis.queued, "running": header.kpis.running,
         "waits": what_waits(&decided.after, decided.is_hosted),
-    });
-    print(&json.to_string(), true)?;
-    Ok(DONE)
+    })
 }
 
 fn counts(snapshot: &Snapshot) -> String {

@@ -17,7 +17,7 @@ use super::arguments::{GlobalArguments, ResumeArguments, RunArguments, which_fle
 use super::config::Config;
 use super::door::{Signals, beside_signals, submit};
 use super::exit_code::{NOT_DONE, exit_code};
-use super::hosts::Reach;
+use super::hosts::{Reach, held_alone};
 use super::plan::{self, Plan, Surroundings, resume_options};
 use super::progress::{Display, terminal_width, watch_and_ask};
 use super::prompt::{AnswerSource, TerminalInput};
@@ -206,6 +206,7 @@ fn report(last: &Snapshot, dir: &FleetDir, json: bool) -> Result<(), Failure> {
                 "{queued} not started: {}",
                 to_type(format_args!("resume {} --cap USD", dir.id()))
             ),
+            None if held_alone(last).is_some() => held_alone(last).unwrap_or_default(),
             _ => format!("{queued} not started: {}", to_type(format_args!("resume {}", dir.id()))),
         });
     }

@@ -94,6 +94,29 @@ fn parse_one(word: &str) -> Result<Selector, String> {
     Ok(Selector::Agents(first..=last))
 }
 
+/// Writes a selector of these agents, which are in order: `3,5-7`; `all` of more than can be read.
+pub fn written(ids: &[AgentId]) -> String {
+    /// Runs of numbers.
+    const MOST: usize = 8;
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for id in ids {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(id.0) => *last = id.0,
+            Some(_) | None => runs.push((id.0, id.0)),
+        }
+    }
+    if runs.len() > MOST {
+        return "all".to_owned();
+    }
+    let texts =
+        runs.iter().map(
+            |(first, last)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            },
+        );
+    texts.collect::<Vec<_>>().join(",")
+}
+
 /// Returns the agents that are meant, each once, in order. One that names nothing is an error.
 pub fn select(selectors: &[Selector], snapshot: &Snapshot) -> Result<Vec<AgentId>, String> {
     let mut selected = BTreeSet::new();
@@ -178,6 +201,15 @@ mod tests {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let ids = select(&parse(&words)?, &fleet())?;
         Ok(ids.into_iter().map(|id| id.0).collect())
+    }
+
+    #[test]
+    fn a_selector_of_some_agents_is_written_as_short_as_it_can_be() {
+        let written = |ids: &[u32]| written(&ids.iter().copied().map(AgentId).collect::<Vec<_>>());
+        assert_eq!(written(&[3]), "3");
+        assert_eq!(written(&[3, 5, 6, 7, 9, 10]), "3,5-7,9-10");
+        assert_eq!(written(&(0..9).map(|id| id * 2 + 1).collect::<Vec<_>>()), "all");
+        assert_eq!(written(&[]), "");
     }
 
     #[test]

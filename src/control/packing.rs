@@ -74,6 +74,8 @@ fn tasks_of(command: &mut Command) -> &mut [Task] {
         | Command::InterruptTurn(..)
         | Command::Hold
         | Command::Release
+        | Command::HoldAgents(_)
+        | Command::ReleaseAgents(_)
         | Command::SetCap(_)
         | Command::Answer(..)
         | Command::Interrupt(_)

@@ -100,7 +100,7 @@ impl Fleet {
         self.warn_near_cap(&money, effects);
         let reached = money.cap_reached();
         if let Some((id, _)) = self.cap_question.open {
-            if reached.is_none() || self.queue.is_empty() {
+            if reached.is_none() || !self.has_loose() {
                 self.record(Record::Withdrawn(id), effects);
             }
             return;
@@ -157,7 +157,9 @@ impl Fleet {
             }
             Answer::Drop => {
                 self.record(Record::Answered(id, answer), effects);
-                Reply::Done(self.drop_queue(&self.cap_words(), effects))
+                // Whoever held one alone did not want it to run now, and is not asked about it.
+                let ids: Vec<_> = self.loose().map(|agent| agent.id).collect();
+                Reply::Done(self.drop_queued(&ids, effects))
             }
             Answer::Hold => {
                 self.record(Record::Answered(id, answer), effects);
@@ -165,7 +167,7 @@ impl Fleet {
             }
             Answer::Stop => {
                 self.record(Record::Answered(id, answer), effects);
-                let dropped = self.drop_queue(&self.cap_words(), effects);
+                let dropped = self.drop_queued(&self.queue.clone(), effects);
                 let stopped = self.stop_live(&StopReason::CapStop, effects);
                 Reply::Done(dropped + stopped)
             }
@@ -212,7 +214,7 @@ impl Fleet {
     /// Returns the open question as doors show it.
     pub(super) fn question(&self, money: &Money) -> Option<Question> {
         let (id, asked) = self.cap_question.open?;
-        let queued = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        let queued = u32::try_from(self.loose().count()).unwrap_or(u32::MAX);
         Some(Question {
             id,
             asked,
@@ -228,8 +230,7 @@ impl Fleet {
     /// start beside those that run.
     fn proposal(&self, money: &Money) -> NanoUsd {
         let more = money.committed().round_up_to_cent_plus(RAISE);
-        let next = self.queue.first().and_then(|id| self.agent(*id));
-        let next = next.map(|agent| self.reservation(agent)).unwrap_or_default();
+        let next = self.loose().next().map(|agent| self.reservation(agent)).unwrap_or_default();
         let enough = money.committed() + money.reserved + next;
         if money.anyone_live { more.max(enough.round_up_to_cent_plus(NanoUsd::ZERO)) } else { more }
     }
@@ -237,8 +238,7 @@ impl Fleet {
     /// Returns what the queue would cost at the average so far; no task is counted with more than its budget.
     fn queue_estimate(&self) -> Option<NanoUsd> {
         let mean = self.mean_cost()?;
-        let queued = self.queue.iter().filter_map(|id| self.agent(*id));
-        Some(queued.map(|agent| agent.task.budget.map_or(mean, |most| most.min(mean))).sum())
+        Some(self.loose().map(|agent| agent.task.budget.map_or(mean, |most| most.min(mean))).sum())
     }
 
     fn mean_cost(&self) -> Option<NanoUsd> {

@@ -75,6 +75,10 @@ pub enum Command {
     Hold,
     /// Let the queue go on, kinds that are held included.
     Release,
+    /// Let these queued agents not leave the queue; others go on.
+    HoldAgents(Vec<AgentId>),
+    /// Let these queued agents leave the queue again.
+    ReleaseAgents(Vec<AgentId>),
     /// Change the cap; `None` takes it away.
     SetCap(Option<NanoUsd>),
     /// Answer the cap question.

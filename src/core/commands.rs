@@ -54,6 +54,8 @@ impl Fleet {
                 Reply::Done(0)
             }
             Command::Release => self.release(effects),
+            Command::HoldAgents(ids) => self.hold_agents(&once_each(ids), effects),
+            Command::ReleaseAgents(ids) => self.release_agents(&once_each(ids), effects),
             Command::SetCap(cap) => self.set_cap(cap, effects),
             Command::Answer(id, answer) => self.answer(id, answer, effects),
             Command::Interrupt(signal) => self.interrupt(signal, effects),
@@ -265,13 +267,13 @@ impl Fleet {
         Reply::Done(self.stop_live(&StopReason::Interrupted(signal), effects))
     }
 
-    /// Ends everything that is queued with *dropped*.
-    pub(super) fn drop_queue(&mut self, why: &str, effects: &mut Vec<Effect>) -> u32 {
-        let queue = self.queue.clone();
-        for id in &queue {
-            self.end_unstarted(*id, Outcome::Dropped, Some(ExitReason::Budget), why, effects);
+    /// Ends these queued agents with *dropped*, because of the cap; returns how many they are.
+    pub(super) fn drop_queued(&mut self, ids: &[AgentId], effects: &mut Vec<Effect>) -> u32 {
+        let why = self.cap_words();
+        for id in ids {
+            self.end_unstarted(*id, Outcome::Dropped, Some(ExitReason::Budget), &why, effects);
         }
-        u32::try_from(queue.len()).unwrap_or(u32::MAX)
+        u32::try_from(ids.len()).unwrap_or(u32::MAX)
     }
 
     fn chosen(&self, ids: Option<Vec<AgentId>>) -> Result<Vec<AgentId>, Refusal> {
@@ -289,7 +291,7 @@ impl Fleet {
         self.agent(id).is_some_and(|agent| matches!(agent.state, AgentState::Queued))
     }
 
-    fn refuse_unless_queued(&self, id: AgentId) -> Option<Refusal> {
+    pub(super) fn refuse_unless_queued(&self, id: AgentId) -> Option<Refusal> {
         match self.agent(id) {
             None => Some(Refusal(unknown(id))),
             Some(agent) if agent.is_live() => Some(Refusal(format!("{id} has already started"))),

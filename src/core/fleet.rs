@@ -68,6 +68,8 @@ pub(super) struct Agent {
     pub(super) index: u32,
     pub(super) task: Arc<Task>,
     pub(super) state: AgentState,
+    /// Its owner holds it in the queue.
+    pub(super) held: bool,
     pub(super) work: Work,
     pub(super) started: Option<Moment>,
     pub(super) progress: Option<Moment>,

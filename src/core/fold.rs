@@ -64,6 +64,8 @@ impl Fleet {
             }
             Record::HeldBack(since) => self.held_back = Some(*since),
             Record::Released => self.fold_released(),
+            Record::AgentsHeld(ids) => self.fold_held(ids, true),
+            Record::AgentsReleased(ids) => self.fold_held(ids, false),
             Record::KindHeld(name, cause) => {
                 let kind = self.kinds.entry(super::task::AgentKind(name.clone())).or_default();
                 kind.held = Some(cause.clone());
@@ -118,6 +120,7 @@ impl Fleet {
                 work: Work { ledger, ..Work::default() },
                 task: Arc::clone(task),
                 state: AgentState::Queued,
+                held: false,
                 started: None,
                 progress: None,
                 stalled: None,
@@ -162,6 +165,7 @@ impl Fleet {
         self.deadline_base.get_or_insert(now);
         if let Some(agent) = self.agent_mut(id) {
             let agent = agent.touch();
+            agent.held = false;
             agent.state = AgentState::Starting;
             agent.started = Some(now);
             agent.progress = Some(now);
@@ -221,6 +225,7 @@ impl Fleet {
         let Some(agent) = self.agent_mut(id) else { return };
         let agent = agent.touch();
         agent.work = work.clone();
+        agent.held = false;
         agent.state = AgentState::Ended(Box::new(end.clone()));
         let ran = agent.ran();
         let (kind, cost, is_told) =
@@ -273,7 +278,8 @@ impl Fleet {
         }
         match answer {
             Answer::Raise(_) => self.cap_question.raised = true,
-            Answer::Drop | Answer::Stop => self.dropped_by_cap |= !self.queue.is_empty(),
+            Answer::Drop => self.dropped_by_cap |= self.has_loose(),
+            Answer::Stop => self.dropped_by_cap |= !self.queue.is_empty(),
             Answer::Hold => self.cap_question.holding = true,
         }
     }

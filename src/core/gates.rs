@@ -43,7 +43,7 @@ impl Fleet {
     fn first_in_line(&self, gates: &Gates) -> Option<(AgentId, Waits)> {
         self.queue.iter().find_map(|id| {
             let waits = self.waits(self.agent(*id)?, gates);
-            let own = matches!(waits, Waits::Kind(_) | Waits::Env(_) | Waits::Local);
+            let own = matches!(waits, Waits::Held | Waits::Kind(_) | Waits::Env(_) | Waits::Local);
             (!own).then_some((*id, waits))
         })
     }
@@ -96,6 +96,9 @@ impl Fleet {
         if let Some(waits) = &gates.shut {
             return waits.clone();
         }
+        if agent.held {
+            return Waits::Held;
+        }
         if let Some(cause) = self.kinds.get(&agent.task.kind).and_then(|kind| kind.held.as_ref()) {
             return Waits::Kind(cause.clone());
         }
@@ -124,7 +127,7 @@ impl Fleet {
     /// Says whether some queued task would start if there were money for it.
     pub(super) fn wants_money(&self) -> bool {
         self.shut().is_none()
-            && self.queue.iter().filter_map(|id| self.agent(*id)).any(|agent| {
+            && self.loose().any(|agent| {
                 let kind_held =
                     self.kinds.get(&agent.task.kind).is_some_and(|kind| kind.held.is_some());
                 let batch_held = self

@@ -23,6 +23,8 @@ pub fn refuse_inside(mark: &str, command: &Command, snapshot: &Snapshot) -> Opti
         | Command::Retry(..)
         | Command::Hold
         | Command::Release
+        | Command::HoldAgents(_)
+        | Command::ReleaseAgents(_)
         | Command::SetCap(_)
         | Command::Answer(..)
         | Command::Interrupt(_)
@@ -116,6 +118,8 @@ mod tests {
             Command::Retry(BatchId::from_bits(9), vec![AgentId(2)]),
             Command::Hold,
             Command::Release,
+            Command::HoldAgents(vec![AgentId(2)]),
+            Command::ReleaseAgents(vec![AgentId(2)]),
             Command::SetCap(None),
             Command::Answer(QuestionId(1), Answer::Drop),
             Command::Interrupt("SIGINT".to_owned()),

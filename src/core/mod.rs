@@ -18,6 +18,7 @@ mod fold;
 mod gates;
 mod guard;
 mod header;
+mod holds;
 mod id;
 mod judge;
 mod ledger;

@@ -188,6 +188,10 @@ pub enum Record {
     HeldBack(Moment),
     /// The queue goes on.
     Released,
+    /// These agents do not leave the queue.
+    AgentsHeld(Vec<AgentId>),
+    /// These agents leave the queue again when it is their turn.
+    AgentsReleased(Vec<AgentId>),
     /// Nothing of this kind leaves the queue, for this cause.
     KindHeld(String, String),
     /// The queue has this order.

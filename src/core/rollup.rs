@@ -81,6 +81,7 @@ impl Fleet {
             task: Arc::clone(&agent.task),
             status: status(agent),
             phase,
+            held: agent.held,
             stalled: agent.is_stalled() && agent.may_run(),
             doubt: agent.signs.mark.clone().filter(|_| agent.may_run()),
             started: agent.started,
@@ -169,7 +170,7 @@ impl Fleet {
             interrupted: self.interrupted.clone(),
             past_deadline: self.past_deadline,
             left_by_cap: self.dropped_by_cap
-                || (!self.queue.is_empty()
+                || (self.has_loose()
                     && (self.cap_question.holding || money.cap_reached().is_some())),
             first_start: self.first_start,
             last_end: self.last_end,

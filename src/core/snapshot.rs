@@ -75,6 +75,8 @@ pub enum Waits {
     Cap,
     /// What runs may use up the cap.
     Reserved,
+    /// The owner holds this one.
+    Held,
     /// Its kind is held for this cause.
     Kind(String),
     /// Its batch needs these variables.
@@ -137,6 +139,9 @@ pub struct Row {
     pub status: Status,
     /// What it does.
     pub phase: Phase,
+    /// It is queued and its owner holds it, whatever else it waits for.
+    #[serde(default)]
+    pub held: bool,
     /// Marked as making no progress.
     pub stalled: bool,
     /// Why it is marked beside that.
@@ -238,7 +243,7 @@ pub struct Question {
     pub committed: NanoUsd,
     /// Cap that is proposed.
     pub default: NanoUsd,
-    /// How many tasks are queued.
+    /// How many tasks are queued that are not held by themselves.
     pub queued: u32,
     /// What those would cost at the average so far; `None` without an average.
     pub queue_estimate: Option<NanoUsd>,
@@ -363,5 +368,11 @@ impl Snapshot {
         // Numbers are given in order, so the row is at its place; were one missing, it would be before that.
         let place = self.rows.binary_search_by_key(&id, |row| row.id).ok()?;
         self.rows.get(place)
+    }
+
+    /// Returns the queued agents that their owner holds by themselves, in the order of the queue.
+    pub fn held_agents(&self) -> Vec<AgentId> {
+        let is_held = |id: &&AgentId| self.row(**id).is_some_and(|row| row.held);
+        self.queue.iter().filter(is_held).copied().collect()
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn row(id: u32) -> Row {
         task: task(&format!("goal {id}")),
         status: Status::Running,
         phase: Phase::Works,
+        held: false,
         stalled: false,
         doubt: None,
         started: Some(Moment(1_000)),

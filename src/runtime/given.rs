@@ -204,6 +204,8 @@ pub(super) fn new_batch(command: &Command, known: impl Fn(&BatchId) -> bool) -> 
         | Command::InterruptTurn(..)
         | Command::Hold
         | Command::Release
+        | Command::HoldAgents(_)
+        | Command::ReleaseAgents(_)
         | Command::SetCap(_)
         | Command::Answer(..)
         | Command::Interrupt(_)

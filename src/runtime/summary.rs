@@ -95,6 +95,8 @@ pub(crate) struct AgentSummary<'a> {
     retried_by: Option<AgentId>,
     continues: Option<AgentId>,
     undelivered: &'a [String],
+    /// It is queued, and its owner holds it.
+    held: bool,
     /// It can be told more now.
     accepts_steer: bool,
     out: String,
@@ -194,6 +196,7 @@ pub(crate) fn agent<'a>(row: &'a Row, snapshot: &Snapshot, fleet_dir: &Path) -> 
         retry_of: row.retry_of,
         retried_by: row.retried_by,
         continues: row.task.continues.as_ref().map(|from| from.agent),
+        held: row.held,
         accepts_steer: row.status == Status::Running && talk(&row.task).messages,
         undelivered: row.end.as_ref().map_or(&[], |_| row.unheard.as_slice()),
         out: files.out.to_string_lossy().into_owned(),
@@ -283,6 +286,7 @@ mod tests {
             agent["continues"] = Value::Null;
             agent["files_from"] = json!("told");
             agent["undelivered"] = json!([]);
+            agent["held"] = json!(false);
             agent["accepts_steer"] = json!(false);
         }
         let seen = parsed(&two());

@@ -6,6 +6,7 @@
 mod columns;
 mod decide;
 mod draw;
+mod holds;
 mod input;
 mod order;
 

@@ -72,6 +72,10 @@ pub(super) enum Asked {
     Hold,
     /// See [`Asked::Hold`].
     Release,
+    /// Hold of so many queued agents by themselves.
+    HoldAgents(usize),
+    /// See [`Asked::HoldAgents`].
+    ReleaseAgents(usize),
     /// A move in the queue.
     Move,
     /// The cap, by hand.

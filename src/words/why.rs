@@ -164,7 +164,7 @@ fn waits_for(waits: &Waits, row: &Row) -> String {
         Waits::Next => "next".to_owned(),
         Waits::Slot => "waits: slot".to_owned(),
         Waits::Local => "waits: local engine".to_owned(),
-        Waits::Hold => "waits: held".to_owned(),
+        Waits::Hold | Waits::Held => "waits: held".to_owned(),
         Waits::Cap => "waits: cap".to_owned(),
         Waits::Reserved => "waits: reserved".to_owned(),
         Waits::Kind(cause) => format!("waits: {} held, {}", head(&row.task.kind.0), head(cause)),
@@ -296,6 +296,7 @@ fn waits_because(waits: &Waits, row: &Row, header: &Header, zone: &TimeZone) -> 
             .map_or_else(|| "the queue is held".to_owned(), |hold| held(hold, zone)),
         Waits::Cap => "the cap is reached".to_owned(),
         Waits::Reserved => "what runs may use up what is left under the cap".to_owned(),
+        Waits::Held => "it is held by itself, until it is released".to_owned(),
         Waits::Kind(cause) => {
             format!("{} is held until it is released: {}", head(&row.task.kind.0), head(cause))
         }

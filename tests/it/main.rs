@@ -24,6 +24,8 @@ mod fuzzed;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod holds;
+#[cfg(test)]
 mod journal;
 #[cfg(test)]
 mod logs;

@@ -23,18 +23,22 @@ const HOLD_EXAMPLES: &str = "\
 Examples:
   fleet hold                      what runs goes on, and nothing leaves the queue
   fleet hold k3f --json
+  fleet hold 3 5-7                only these are passed over; the others go on
 
-Exit codes: 0 it is held, or has ended; 2 usage; 4 no such fleet, or no host that answers.";
+Agents that are held by themselves stay so until fleet release names them. They are no work that the cap asks about.
+
+Exit codes: 0 it is held, or has ended; 2 usage, or none of those named is queued; 4 no such fleet, or no host that answers.";
 
 const RELEASE_EXAMPLES: &str = "\
 Examples:
   fleet release                   let the queue go on, kinds of agents that are held included
   fleet release k3f
+  fleet release 3                 this one, which was held by itself; all: each of those
 
 A fleet without a host gets one in the background, as with fleet resume -d. What the cap holds goes on with
 fleet cap USD.
 
-Exit codes: 0 nothing is held any more; 2 usage, or refused; 4 no such fleet, or no host that answers.";
+Exit codes: 0 what was named is not held any more; 2 usage, or refused; 4 no such fleet, or no host that answers.";
 
 const RETRY_EXAMPLES: &str = "\
 Examples:
@@ -97,18 +101,18 @@ pub struct CapArguments {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = HOLD_EXAMPLES)]
 pub struct HoldArguments {
-    /// Which fleet, as with --fleet.
-    #[arg(value_name = "FLEET")]
-    pub which: Option<String>,
+    /// Which fleet, as with --fleet, or which queued agents: 7, 3-9, set:2, all.
+    #[arg(value_name = "FLEET|SEL")]
+    pub words: Vec<String>,
 }
 
 /// Arguments of `fleet release`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RELEASE_EXAMPLES)]
 pub struct ReleaseArguments {
-    /// Which fleet, as with --fleet.
-    #[arg(value_name = "FLEET")]
-    pub which: Option<String>,
+    /// Which fleet, as with --fleet, or which queued agents: 7, 3-9, set:2, all.
+    #[arg(value_name = "FLEET|SEL")]
+    pub words: Vec<String>,
 }
 
 /// Arguments of `fleet retry`.

@@ -35,9 +35,11 @@ const LIVES: [Letter; 12] = [
 ];
 
 /// What owners do to a queue, and what time and the disk do to a fleet.
-const QUEUES: [Letter; 12] = [
+const QUEUES: [Letter; 14] = [
     |_| vec![command(Command::Hold)],
     |_| vec![command(Command::Release)],
+    |_| vec![command(Command::HoldAgents(vec![A2, A3]))],
+    |_| vec![command(Command::ReleaseAgents(vec![A3]))],
     |_| vec![command(Command::Move(A3, Direction::First))],
     |_| vec![command(Command::Edit(A3, Box::new(paid("edited"))))],
     |_| vec![command(Command::Retry(batch(2), vec![A1]))],

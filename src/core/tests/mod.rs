@@ -6,6 +6,7 @@
 mod doubts;
 mod ends;
 mod every_short_story;
+mod holds;
 mod money;
 mod money_properties;
 mod promises;

@@ -121,7 +121,8 @@ fn check_slots(snapshot: &Snapshot) {
 #[track_caller]
 fn check_question(snapshot: &Snapshot) {
     if let Some(question) = &snapshot.question {
-        assert!(!snapshot.queue.is_empty(), "a question is open for an empty queue");
+        let held = snapshot.held_agents().len();
+        assert!(snapshot.queue.len() > held, "a question is open for nothing that could start");
         assert!(question.committed >= question.cap, "a question is open below the cap");
         assert_eq!(Some(question.cap), snapshot.header.cap);
         assert!(snapshot.header.interrupted.is_none(), "a question is open while Fleet ends");
@@ -180,6 +181,7 @@ fn check_nothing_waits_for_ever(snapshot: &Snapshot) {
             Waits::Hold => matches!(header.hold, Some(Hold::Owner)),
             Waits::NotSaved => matches!(header.hold, Some(Hold::NotSaved(_))),
             Waits::Ending => header.interrupted.is_some(),
+            Waits::Held => row.held,
             Waits::Kind(_) => !header.kinds_held.is_empty(),
             Waits::Env(names) => !names.is_empty(),
         };
@@ -217,6 +219,8 @@ fn check_replay(story: &mut Story, snapshot: &Snapshot) {
         assert_eq!(new.started, old.started);
         assert_eq!(new.status.is_live(), old.status.is_live());
         assert_eq!(new.status == Status::Queued, old.status == Status::Queued);
+        assert_eq!(new.held, old.held);
+        assert!(!new.held || new.status == Status::Queued, "only what is queued is held");
         if old.status == Status::Stopping {
             assert_eq!((new.status, &new.phase), (old.status, &old.phase));
         }

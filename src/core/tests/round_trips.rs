@@ -93,6 +93,8 @@ fn every_command_survives_its_text() {
         Command::InterruptTurn(A2, Some("go on".to_owned())),
         Command::Hold,
         Command::Release,
+        Command::HoldAgents(vec![A1, A2]),
+        Command::ReleaseAgents(vec![A2]),
         Command::SetCap(None),
         Command::SetCap(Some(cents(1))),
         Command::Interrupt("SIGTERM".to_owned()),
@@ -100,7 +102,7 @@ fn every_command_survives_its_text() {
     ];
     let moves = directions.map(|direction| Command::Move(A1, direction));
     let answers = answers().map(|answer| Command::Answer(Q1, answer));
-    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 15);
+    assert_eq!(survive(commands.into_iter().chain(moves).chain(answers)), 17);
 }
 
 #[test]
@@ -186,6 +188,7 @@ fn every_state_word_survives_its_text() {
         Waits::Slot,
         Waits::Local,
         Waits::Hold,
+        Waits::Held,
         Waits::Cap,
         Waits::Reserved,
         Waits::Kind("auth".to_owned()),
@@ -193,7 +196,7 @@ fn every_state_word_survives_its_text() {
         Waits::NotSaved,
         Waits::Ending,
     ];
-    assert_eq!(survive(waits.clone()), 10);
+    assert_eq!(survive(waits.clone()), 11);
     let in_tool =
         Phase::InTool { tool: "bash".to_owned(), text: "ls".to_owned(), since: Moment(5) };
     let phases = [
@@ -301,6 +304,8 @@ fn every_record_survives_as_one_line_of_the_journal() {
         Record::Held,
         Record::HeldBack(Moment(5)),
         Record::Released,
+        Record::AgentsHeld(vec![A1, A2]),
+        Record::AgentsReleased(vec![A2]),
         Record::KindHeld("claude".to_owned(), "auth".to_owned()),
         Record::Order(vec![A3, A2]),
         Record::Edited(A1, task),
@@ -312,5 +317,5 @@ fn every_record_survives_as_one_line_of_the_journal() {
     records.extend(reasons.map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
     records.extend(answers().map(|answer| Record::Answered(Q1, answer)));
-    assert_eq!(survive(records), 27);
+    assert_eq!(survive(records), 29);
 }

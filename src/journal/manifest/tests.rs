@@ -46,6 +46,7 @@ fn row(id: u32, batch: &Batch, index: u32, text: &str, end: Option<End>) -> Arc<
         task: Arc::new(task(text)),
         status: end.as_ref().map_or(Status::Running, |end| Status::Ended(end.outcome)),
         phase: Phase::Works,
+        held: false,
         stalled: false,
         doubt: None,
         started: None,

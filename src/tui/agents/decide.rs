@@ -3,7 +3,7 @@
 //! What may go here: which agents a key can be about, and the words of refusals. What may not: state of the table.
 
 use crate::adapters::talk;
-use crate::core::{AgentId, BatchId, Command, Direction, Hold, Phase, Row, Status};
+use crate::core::{AgentId, BatchId, Command, Direction, Phase, Row, Status};
 use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
 use crate::tui::modal::Modal;
@@ -47,7 +47,7 @@ impl Decision {
     }
 
     /// Sends a command, and says so until the answer comes.
-    fn send(command: Command, asked: Asked, flash: String) -> Self {
+    pub(super) fn send(command: Command, asked: Asked, flash: String) -> Self {
         Self::Now(sent(command, asked, flash))
     }
 
@@ -223,31 +223,6 @@ fn why_no_retry(row: &Row) -> Option<String> {
         return Some(format!("the values of {names} for {id} are not kept: submit it again"));
     }
     None
-}
-
-/// Holds the queue, or releases it with the kinds that are held.
-pub(super) fn hold(world: &World) -> Decision {
-    let header = &world.snapshot.header;
-    // What a release would not set going is said, and not that it was released.
-    let cap = key_name!(Everywhere, Cap);
-    let refusal = match &header.hold {
-        Some(Hold::Cap) => format!("held at the cap: {cap} raises it, or drops the queue"),
-        Some(Hold::NotSaved(_)) => {
-            "nothing can be saved: when the disk takes it, the queue goes on by itself".to_owned()
-        }
-        None | Some(Hold::Owner) if world.snapshot.question.is_some() => {
-            format!("the cap is reached: {cap} raises it, drops the queue or keeps holding")
-        }
-        _ => String::new(),
-    };
-    if !refusal.is_empty() && header.kinds_held.is_empty() {
-        return Decision::No(refusal);
-    }
-    if header.hold.is_some() || !header.kinds_held.is_empty() {
-        Decision::send(Command::Release, Asked::Release, "releasing the queue".to_owned())
-    } else {
-        Decision::send(Command::Hold, Asked::Hold, "holding the queue".to_owned())
-    }
 }
 
 /// Moves a queued task.

@@ -9,6 +9,7 @@ use ratatui::layout::{Position, Rect};
 use super::columns::{Column, Columns};
 use super::decide::{self, Decision};
 use super::draw::Parts;
+use super::holds;
 use super::order::{Line, Sort};
 use super::{Agents, Cursor, Stand};
 use crate::core::{AgentId, BatchStatus, Direction, Row};
@@ -47,7 +48,10 @@ impl Agents {
             Action::Stop => return self.stop(again, world),
             Action::StopMany => return decide::stop_many(&self.many(world), world).wishes(),
             Action::Retry => return decide::retry(&self.targets(), world).wishes(),
-            Action::Hold => return decide::hold(world).wishes(),
+            Action::Hold => {
+                let marked: Vec<AgentId> = self.marks.keys().copied().collect();
+                return holds::hold(&marked, world).wishes();
+            }
             Action::MoveDown => return self.of_selected(world, decide::moved(Direction::Down)),
             Action::MoveUp => return self.of_selected(world, decide::moved(Direction::Up)),
             Action::EditQueued => return self.of_selected(world, decide::edit),

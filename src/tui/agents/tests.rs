@@ -672,6 +672,34 @@ fn p_holds_and_releases_also_when_only_a_kind_is_held() {
     assert!(matches!(&sent[..], [Request::Send(Command::Release, Asked::Release)]), "{sent:?}");
 }
 
+#[test]
+fn p_is_about_those_that_are_marked_if_any_are() {
+    let queued =
+        |id, held| Row { held, ..queued(id, if held { Waits::Held } else { Waits::Slot }) };
+    let mut model = at_table(snapshot(1, vec![row(1), queued(2, false), queued(3, true)]), 120, 46);
+    let text = frame(&model, 120, 46);
+    assert!(text.contains("waits: held"), "{text}");
+    let _ = type_keys(&mut model, "gj  ");
+    let sent = type_keys(&mut model, "p");
+    assert!(
+        matches!(&sent[..], [Request::Send(Command::HoldAgents(ids), Asked::HoldAgents(1))] if ids[..] == [AgentId(2)]),
+        "only what is not held yet: {sent:?}"
+    );
+    show(&mut model, snapshot(2, vec![row(1), queued(2, true), queued(3, true)]));
+    let sent = type_keys(&mut model, "p");
+    assert!(
+        matches!(&sent[..], [Request::Send(Command::ReleaseAgents(ids), Asked::ReleaseAgents(2))] if ids[..] == [AgentId(2), AgentId(3)]),
+        "{sent:?}"
+    );
+    show(&mut model, snapshot(3, vec![row(1), row(2), row(3)]));
+    assert!(type_keys(&mut model, "p").is_empty());
+    assert!(
+        flash(&model).starts_with("none of those that are marked is queued"),
+        "{}",
+        flash(&model)
+    );
+}
+
 /// The second press of a key that kills is never for another agent than the first one.
 #[test]
 fn x_again_is_for_the_agent_of_the_first_press() {

@@ -15,7 +15,7 @@ use super::amount::Amount;
 use super::sheet::{self, Sheet, Text};
 use super::writer::Writer;
 use super::{Content, Modal};
-use crate::core::{Answer, Command, Header, Hold, NanoUsd, Question, Reply};
+use crate::core::{AgentId, Answer, Command, Header, Hold, NanoUsd, Question, Reply};
 use crate::runtime::Gone;
 use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::{Asked, Request};
@@ -151,7 +151,7 @@ impl CapModal {
         if self.amount.is_proposal() || was_armed {
             return self.answer(Answer::Drop, "the queue is dropped", world);
         }
-        let queued = count(world.snapshot.queue.len(), "queued task");
+        let queued = count(loose(world).len(), "queued task");
         self.arm(key_name!(Cap, DropQueue), &format!("{queued} will not run"))
     }
 
@@ -161,12 +161,12 @@ impl CapModal {
             let why = "no queue is held at the cap";
             return vec![Wish::Flash(why.to_owned(), Tone::Warning)];
         }
-        let queue = &world.snapshot.queue;
+        let queue = loose(world);
+        let queued = count(queue.len(), "queued task");
         if was_armed {
-            let command = Command::Stop(Some(queue.clone()));
+            let command = Command::Stop(Some(queue));
             return self.send(command, "the queue is dropped", world);
         }
-        let queued = count(queue.len(), "queued task");
         self.arm(key_name!(CapByHand, DropQueue), &format!("{queued} will not run"))
     }
 
@@ -288,6 +288,12 @@ impl CapModal {
 }
 
 /// Says whether the answer to the question was to keep holding what waits.
+/// Returns what is queued but for those that are held by themselves, about which nothing is asked.
+fn loose(world: &World) -> Vec<AgentId> {
+    let is_held = |id: &AgentId| world.row(*id).is_some_and(|row| row.held);
+    world.snapshot.queue.iter().copied().filter(|id| !is_held(id)).collect()
+}
+
 fn is_held_at_cap(world: &World) -> bool {
     world.snapshot.header.hold == Some(Hold::Cap) && !world.snapshot.queue.is_empty()
 }

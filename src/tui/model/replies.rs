@@ -126,6 +126,8 @@ fn done(asked: &Asked, number: u32) -> String {
         Asked::Tell(id) => format!("{id} is told"),
         Asked::Hold => format!("queue held: nothing starts until {}", key_name!(Agents, Hold)),
         Asked::Release => "queue released".to_owned(),
+        Asked::HoldAgents(_) => format!("{} held: the others go on", agents(number)),
+        Asked::ReleaseAgents(_) => format!("{} released", agents(number)),
         Asked::Move => "moved".to_owned(),
         Asked::Cap => "cap changed".to_owned(),
         Asked::Answer => "answered".to_owned(),

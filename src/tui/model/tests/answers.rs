@@ -217,6 +217,8 @@ fn what_the_host_did_is_told_of_every_control() {
         (Asked::Tell(AgentId(2)), "#2 is told"),
         (Asked::Hold, "queue held: nothing starts until p"),
         (Asked::Release, "queue released"),
+        (Asked::HoldAgents(3), "3 agents held: the others go on"),
+        (Asked::ReleaseAgents(3), "3 agents released"),
         (Asked::Move, "moved"),
         (Asked::Cap, "cap changed"),
         (Asked::Answer, "answered"),
