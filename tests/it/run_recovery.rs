@@ -77,6 +77,57 @@ fn agents_that_ended_without_a_host_are_reported_as_they_ended() {
     assert_each_ran_once(&world, 5);
 }
 
+/// C-123: with the host, so that it never hears of the end, and once it has, everything dies but one agent that goes on.
+#[test]
+fn an_end_is_kept_from_its_first_moment_and_only_what_had_not_ended_is_lost() {
+    let ends = r#"echo 1 >> ran; until [ -e go ]; do sleep 0.02; done
+        echo '{"fleet":"step","tool":"bash","text":"make","state":"end"}'
+        echo '{"fleet":"usage","id":"m1","input_tokens":900,"output_tokens":80,"cost_usd":0.0042}'
+        echo '{"fleet":"result","completed":false,"answer":"half of it","error":"no more","files_changed":["a.py"]}'
+        exit 3"#;
+    let hangs = "echo 2 >> ran; sleep 1000";
+    let goes_on = "echo 3 >> ran; until [ -e on ]; do sleep 0.02; done";
+    for is_told in [false, true] {
+        let world = World::new();
+        let live =
+            world.start(&["run", "--json", "-j", "3", "--agent", "sh", ends, hangs, goes_on]);
+        world.wait_lines("ran", 3);
+        let fleet = world.only_fleet();
+        let other = world.shim(2);
+        let folder = world.agent_folder(1);
+        let journal = folder.join("../../journal.jsonl");
+        std::fs::write(world.file("go"), "").unwrap();
+        wait_until("the first has ended", GENEROUS, || {
+            let has_ended = if is_told {
+                std::fs::read_to_string(&journal).unwrap().contains(r#""ended":[1,"#)
+            } else {
+                folder.join("exit.json").exists()
+            };
+            if has_ended { Ok(()) } else { Err("runs".to_owned()) }
+        });
+        kill(live);
+        other.signal(Signal::KILL);
+        other.wait_gone("the second one's shim");
+        let first = |results: &serde_json::Value| results["agents"][0].clone();
+        let seen = world.fleet(&["results", "--json"]);
+        let kept = first(&seen.json());
+        let numbers = ["status", "exit_code", "answer", "error", "steps", "tokens", "cost_usd"];
+        let told: Vec<String> = numbers.iter().map(|key| kept[*key].to_string()).collect();
+        let expected =
+            [r#""failed""#, "3", r#""half of it""#, r#""no more""#, "1", "980", "0.0042"];
+        assert_eq!(told, expected, "{kept:#}");
+        assert_eq!(kept["files_changed"], serde_json::json!(["a.py"]));
+        std::fs::write(world.file("on"), "").unwrap();
+        let ran = world.fleet(&["resume", "--json", &fleet]).expect_code(1);
+        assert_eq!(ran.column("status"), ["failed", "lost", "done"], "{ran:#?}");
+        assert_eq!(first(&ran.json()), kept, "the same as before");
+        let out = std::fs::read_to_string(kept["out"].as_str().unwrap()).unwrap();
+        assert_eq!(out.lines().count(), 3, "{out}");
+        assert_each_ran_once(&world, 3);
+        world.assert_nothing_runs();
+    }
+}
+
 /// The host is killed again and again at whatever moment it happens to be in.
 #[test]
 fn however_often_the_host_is_killed_each_task_runs_once() {
