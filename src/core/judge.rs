@@ -127,7 +127,7 @@ pub(super) fn by_stop(reason: &StopReason) -> (Outcome, ExitReason, String) {
 }
 
 /// Judges an agent that was asked to end because it had stalled. If it did so by itself, within its grace, its own word
-/// counts, which is what it told, or of a command its exit code. What it says of an end that the request has made is none.
+/// counts, which is what it told, or of a command its exit code. What it says of an end that the request made is none.
 fn by_stall(
     stall: &Stall,
     tree: &TreeEnd,
@@ -135,10 +135,15 @@ fn by_stall(
     tails: &Tails,
     task: &Task,
 ) -> (Outcome, ExitReason, String) {
-    let is_cut = |result: &&AgentResult| {
-        result.completed == Some(false) && result.reason == Some(ExitReason::Signal)
+    let is_quiet = is_of_request(&tree.end) || tree.end == ProcessEnd::Code(0);
+    let is_cut = |result: &&AgentResult| match result.reason {
+        Some(ExitReason::Signal) => true,
+        // A program that left so and failed for no cause that has a name has no more to say than that it was asked to:
+        // some of them leave with 0 then, and it is only said of them that their last word is missing.
+        Some(ExitReason::Error) => is_quiet && task.traits.prompt,
+        _ => false,
     };
-    let told = result.filter(|result| !is_cut(result));
+    let told = result.filter(|result| result.completed != Some(false) || !is_cut(result));
     let own = match (&tree.end, told) {
         // It has left as the request wanted it to, and had told how its task went before that.
         (end, Some(told)) if is_of_request(end) => {
@@ -154,7 +159,9 @@ fn by_stall(
         _ => None,
     };
     own.unwrap_or_else(|| {
-        let how = if tree.escalated {
+        // What it left behind may have been killed as well.
+        let is_killed = tree.escalated && !matches!(tree.end, ProcessEnd::Code(_));
+        let how = if is_killed && !is_of_request(&tree.end) {
             "it had to be killed"
         } else {
             "it ended when it was asked to, without a result"

@@ -103,8 +103,20 @@ fn one_that_ends_of_the_request_or_is_killed_has_stalled() {
         // A closing word that only tells of the request.
         let mut story = asked(paid("prompt"));
         tells(&mut story, false, ExitReason::Signal);
+        check(&mut story, end.clone(), false, unheard);
+        let mut story = asked(paid("prompt"));
+        tells(&mut story, false, ExitReason::Error);
         check(&mut story, end, false, unheard);
     }
+    let mut story = asked(paid("prompt"));
+    tells(&mut story, false, ExitReason::Error);
+    check(&mut story, ProcessEnd::Code(0), false, unheard);
+    // What it left behind had to be killed, and not the agent.
+    check(&mut asked(paid("prompt")), ProcessEnd::Code(0), true, unheard);
+    check(&mut asked(free("command")), signal("SIGTERM"), true, unheard);
+    let mut story = asked(paid("prompt"));
+    tells(&mut story, false, ExitReason::Signal);
+    check(&mut story, ProcessEnd::Code(0), false, unheard);
     // A program of a model that ends without a word has no result, whatever its code.
     for code in [0, 1] {
         check(&mut asked(paid("prompt")), ProcessEnd::Code(code), false, unheard);

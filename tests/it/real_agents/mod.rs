@@ -14,6 +14,7 @@ mod permissions;
 mod resuming;
 mod retrying;
 mod settings;
+mod stalling;
 mod stopping;
 mod success;
 
