@@ -2,7 +2,7 @@
 
 use super::agent::StopReason;
 use super::command::{Answer, Refusal, Reply};
-use super::event::{Effect, Notice};
+use super::event::Effect;
 use super::fleet::{Agent, Fleet};
 use super::id::{AgentId, QuestionId};
 use super::ledger::CostStatus;
@@ -97,7 +97,7 @@ impl Fleet {
     /// Opens the question when the cap is reached with work queued, closes it when there is nothing to ask any more.
     pub(super) fn settle_question(&mut self, effects: &mut Vec<Effect>) {
         let money = self.money();
-        self.warn_near_cap(&money, effects);
+        self.look_near_cap(&money);
         let reached = money.cap_reached();
         if let Some((id, _)) = self.cap_question.open {
             if reached.is_none() || !self.has_loose() {
@@ -111,10 +111,7 @@ impl Fleet {
         let id = QuestionId(self.cap_question.asked.saturating_add(1));
         self.record(Record::Asked(id), effects);
         let answer = match self.options.on_cap {
-            OnCap::Ask => {
-                effects.push(Effect::Notify(Notice::CapReached(id)));
-                return;
-            }
+            OnCap::Ask => return,
             OnCap::Hold => Answer::Hold,
             OnCap::Raise(cap) if !self.cap_question.raised && cap > money.committed() => {
                 Answer::Raise(cap)
@@ -124,13 +121,12 @@ impl Fleet {
         let _ = self.answer(id, answer, effects);
     }
 
-    fn warn_near_cap(&mut self, money: &Money, effects: &mut Vec<Effect>) {
-        let Some(cap) = money.cap else { return };
-        let near = u128::from(money.committed().as_nanos()) * 5 >= u128::from(cap.as_nanos()) * 4;
-        if near && !self.warned_near_cap && cap > NanoUsd::ZERO {
-            self.warned_near_cap = true;
-            effects.push(Effect::Notify(Notice::CapNear));
-        }
+    /// Sees whether four fifths of the cap are spent while somebody may still spend the rest.
+    fn look_near_cap(&mut self, money: &Money) {
+        let (committed, cap) = (money.committed(), money.cap.unwrap_or_default());
+        let most = u128::from(committed.as_nanos()) * 5 >= u128::from(cap.as_nanos()) * 4;
+        let goes_on = money.anyone_live || !self.queue.is_empty();
+        self.notice_near_cap(most && committed < cap && goes_on);
     }
 
     /// Answers the cap question. The first answer wins.

@@ -60,6 +60,24 @@ pub enum Doubt {
     },
 }
 
+impl Doubt {
+    /// Returns what is said of it to somebody who does not see the row.
+    pub(super) fn to_words(&self) -> String {
+        match self {
+            Self::Failing { times, cause, .. } => {
+                format!("may be running away: {times} retries, the last: {cause}")
+            }
+            Self::Repeating { times, tool, .. } => {
+                format!("may be running away: {tool} failed {times} times in a row")
+            }
+            Self::NoEvent => "may be stuck: it writes, and no event comes".to_owned(),
+            Self::WaitsForInput { prompt } => {
+                format!("may wait for input that it cannot get: \"{}\"", prompt.trim())
+            }
+        }
+    }
+}
+
 impl Row {
     /// Says whether an agent that runs is marked, so that somebody should look at it.
     pub fn is_marked(&self) -> bool {

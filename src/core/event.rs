@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::changed::ChangedFiles;
 use super::command::{Command, Reply};
 use super::fact::Fact;
-use super::id::{AgentId, BatchId, QuestionId, Ticket};
+use super::id::{AgentId, BatchId, Ticket};
 use super::moment::Moment;
+use super::notice::Notice;
 use super::record::Record;
 
 /// How an agent's own process ended.
@@ -147,6 +148,8 @@ pub enum Event {
     SaveFailed(String),
     /// The journal is whole again.
     Saved,
+    /// The command that people have notices told to did not take one, why; `None`: it has taken one.
+    NoticeTrouble(Option<String>),
     /// Time has passed.
     Tick,
 }
@@ -181,21 +184,7 @@ pub enum Urgency {
     Kill,
 }
 
-/// Something a person should hear of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Notice {
-    /// The cap is reached and a question is open.
-    CapReached(QuestionId),
-    /// Four fifths of the cap are spent.
-    CapNear,
-    /// An agent made no progress for too long.
-    Stalled(AgentId),
-    /// Three ends in a row for one cause: this kind is held.
-    KindHeld(String),
-}
-
-/// Something the runtime has to do. `Spawn`, `Tell` and `Reply` wait until the records before them are safe on disk.
+/// Something the runtime has to do. `Spawn`, `Tell`, `Notify` and `Reply` wait until the records before them are safe on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Append to the journal.
@@ -212,6 +201,6 @@ pub enum Effect {
     Reply(Ticket, Reply),
     /// Delete what is stored for an agent that will not start any more (`env.json`).
     Forget(AgentId),
-    /// Tell people.
+    /// Tell people, once what says that they were told is safe on disk.
     Notify(Notice),
 }

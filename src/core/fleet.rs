@@ -14,6 +14,7 @@ use super::event::{Effect, Event};
 use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::moment::Moment;
 use super::money::NanoUsd;
+use super::noticing::{MarkNotice, Noticing};
 use super::options::FleetOptions;
 use super::outcome::{End, ExitReason};
 use super::record::{Record, Work};
@@ -42,7 +43,9 @@ pub struct Fleet {
     pub(super) past_deadline: bool,
     pub(super) dropped_by_cap: bool,
     pub(super) closed: bool,
-    pub(super) warned_near_cap: bool,
+    pub(super) noticing: Noticing,
+    /// Why the last notice did not get to the command that was to be told it.
+    pub(super) notice_trouble: Option<String>,
     pub(super) mesh_keys: u64,
     pub(super) first_start: Option<Moment>,
     pub(super) last_end: Option<Moment>,
@@ -76,6 +79,7 @@ pub(super) struct Agent {
     /// When it was marked as making no progress.
     pub(super) stalled: Option<Moment>,
     pub(super) signs: Signs,
+    pub(super) mark_notice: MarkNotice,
     pub(super) behind: u64,
     /// How often its shim never began.
     pub(super) requeued: u32,
@@ -157,7 +161,8 @@ impl Fleet {
             past_deadline: false,
             dropped_by_cap: false,
             closed: false,
-            warned_near_cap: false,
+            noticing: Noticing::default(),
+            notice_trouble: None,
             mesh_keys: 0,
             first_start: None,
             last_end: None,
@@ -189,6 +194,7 @@ impl Fleet {
         self.release_early(&mut effects);
         if !is_quiet {
             self.settle(&mut effects);
+            self.settle_notices(&mut effects);
         }
         effects.extend(reply);
         effects
@@ -231,8 +237,16 @@ impl Fleet {
                 return Some(self.told(id, ticket, what, outcome, effects));
             }
             Event::EnvMissing(batch, names) => self.env_missing(batch, names),
-            Event::SaveFailed(why) => self.not_saved = Some(why),
-            Event::Saved => self.not_saved = None,
+            Event::SaveFailed(why) => {
+                if self.not_saved.replace(why).is_none() {
+                    self.notice_saving(false);
+                }
+            }
+            Event::Saved => {
+                self.not_saved = None;
+                self.notice_saving(true);
+            }
+            Event::NoticeTrouble(why) => self.notice_trouble = why,
             Event::Tick => self.tick(effects),
         }
         None

@@ -12,6 +12,7 @@ use super::fleet::{Agent, CapQuestion, Fleet};
 use super::id::{AgentId, BatchId, QuestionId};
 use super::ledger::Ledger;
 use super::money::NanoUsd;
+use super::noticing::MarkNotice;
 use super::outcome::{End, ExitReason, Outcome};
 use super::record::{Record, Work};
 use super::task::Task;
@@ -55,6 +56,7 @@ impl Fleet {
             Record::Asked(id) => {
                 self.cap_question.open = Some((*id, self.now));
                 self.cap_question.asked = self.cap_question.asked.max(id.0);
+                self.notice_question(*id);
             }
             Record::Answered(id, answer) => self.fold_answered(*id, *answer),
             Record::Withdrawn(_) => self.cap_question.open = None,
@@ -69,6 +71,7 @@ impl Fleet {
             Record::KindHeld(name, cause) => {
                 let kind = self.kinds.entry(super::task::AgentKind(name.clone())).or_default();
                 kind.held = Some(cause.clone());
+                self.notice_held_kind(name, cause);
             }
             Record::Order(order) => {
                 let rank = |id: &AgentId| order.iter().position(|other| other == id);
@@ -85,12 +88,14 @@ impl Fleet {
             }
             Record::Resumed => self.fold_resumed(),
             Record::Closed => self.closed = true,
+            Record::Noticed(notice) => self.fold_noticed(notice),
         }
     }
 
     fn fold_released(&mut self) {
         self.held = false;
         self.held_back = None;
+        self.notice_release();
         for kind in self.kinds.values_mut() {
             kind.held = None;
             kind.streak = None;
@@ -125,6 +130,7 @@ impl Fleet {
                 progress: None,
                 stalled: None,
                 signs: Signs::default(),
+                mark_notice: MarkNotice::default(),
                 behind: 0,
                 requeued: 0,
                 checkpoint: self.now,
@@ -231,6 +237,7 @@ impl Fleet {
         let (kind, cost, is_told) =
             (agent.task.kind.clone(), agent.work.ledger.cost(), agent.work.ledger.is_told());
         self.last_end = Some(now);
+        self.notice_end(id, end);
         if !ran {
             return;
         }
@@ -261,7 +268,7 @@ impl Fleet {
     fn fold_cap(&mut self, cap: Option<NanoUsd>) {
         self.cap = cap;
         self.cap_question.holding = false;
-        self.warned_near_cap = false;
+        self.notice_new_cap();
     }
 
     fn fold_answered(&mut self, id: QuestionId, answer: Answer) {

@@ -43,6 +43,8 @@ impl Header {
             last_end: None,
             idle: true,
             all_done: true,
+            notices: Vec::new(),
+            notice_trouble: None,
         }
     }
 }

@@ -268,7 +268,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns a duration in words: `45s`, `2m 5s`, `3h`, and what is not whole seconds as `1500ms`.
-fn words(span: Duration) -> String {
+pub(super) fn words(span: Duration) -> String {
     if span.subsec_millis() > 0 && span < Duration::from_mins(1) {
         return format!("{}ms", span.as_millis());
     }

@@ -1,7 +1,7 @@
 //! From queued to ended: what each event does to an agent.
 
 use super::agent::{AgentState, StopReason};
-use super::event::{Effect, Notice, Tails, TreeEnd, Urgency};
+use super::event::{Effect, Tails, TreeEnd, Urgency};
 use super::fact::{Fact, StepState};
 use super::fleet::{Agent, Fleet};
 use super::id::{AgentId, BatchId};
@@ -207,8 +207,7 @@ impl Fleet {
         let Some((reason, count)) = ledger.streak else { return };
         if count >= STREAK && ledger.held.is_none() {
             let cause = format!("{count} agents in a row ended with {}", reason.as_str());
-            self.record(Record::KindHeld(kind.0.clone(), cause.clone()), effects);
-            effects.push(Effect::Notify(Notice::KindHeld(format!("{kind} is held: {cause}"))));
+            self.record(Record::KindHeld(kind.0.clone(), cause), effects);
         }
     }
 

@@ -12,6 +12,7 @@ use super::id::{AgentId, BatchId, QuestionId};
 use super::ledger::Ledger;
 use super::moment::Moment;
 use super::money::NanoUsd;
+use super::notice::Notice;
 use super::options::FleetOptions;
 use super::outcome::End;
 use super::task::Task;
@@ -206,4 +207,6 @@ pub enum Record {
     Resumed,
     /// No more tasks will come.
     Closed,
+    /// People were told this.
+    Noticed(Notice),
 }

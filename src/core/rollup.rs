@@ -176,6 +176,8 @@ impl Fleet {
             last_end: self.last_end,
             idle: !live && !startable,
             all_done: !live && self.queue.is_empty(),
+            notices: self.noticing.recent.iter().cloned().collect(),
+            notice_trouble: self.notice_trouble.clone(),
         }
     }
 

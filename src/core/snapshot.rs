@@ -14,6 +14,7 @@ use super::id::{AgentId, BatchId, FleetId, QuestionId};
 use super::ledger::{CostStatus, Tokens};
 use super::moment::Moment;
 use super::money::NanoUsd;
+use super::notice::Notice;
 use super::outcome::{End, Outcome};
 use super::task::Task;
 
@@ -326,6 +327,12 @@ pub struct Header {
     pub idle: bool,
     /// Nothing runs and nothing is queued.
     pub all_done: bool,
+    /// The newest notices, the newest last.
+    #[serde(default)]
+    pub notices: Vec<Notice>,
+    /// Why the owner's command did not take the last notice, a clause; `None` if it did, or there is none.
+    #[serde(default)]
+    pub notice_trouble: Option<String>,
 }
 
 impl Snapshot {

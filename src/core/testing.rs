@@ -147,6 +147,8 @@ pub(crate) fn snapshot(revision: u64, mut rows: Vec<Row>) -> Snapshot {
             last_end: (ended > 0).then_some(Moment(13_000)),
             idle: all_done,
             all_done,
+            notices: Vec::new(),
+            notice_trouble: None,
         },
         queue,
         rows: rows.into_iter().map(Arc::new).collect(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::agent::{AgentState, Stall, StopReason};
-use super::event::{Effect, Notice};
+use super::event::Effect;
 use super::fleet::{Agent, Fleet};
 use super::id::AgentId;
 use super::lifecycle::CHECKPOINT;
@@ -34,7 +34,7 @@ impl Fleet {
                     .filter(|_| matches!(agent.state, AgentState::Running)),
             ]
         });
-        agents.flatten().chain(deadline).min()
+        agents.flatten().chain(deadline).chain(self.next_notice()).min()
     }
 
     pub(super) fn tick(&mut self, effects: &mut Vec<Effect>) {
@@ -63,7 +63,7 @@ impl Fleet {
                 if let Some(agent) = self.agent_mut(id) {
                     agent.touch().stalled = Some(now);
                 }
-                effects.push(Effect::Notify(Notice::Stalled(id)));
+                self.notice_mark(id);
             }
             self.stop_stalled(id, quiet, limit, effects);
         }
@@ -141,6 +141,7 @@ impl Fleet {
         {
             agent.touch().signs.mark = doubt;
         }
+        self.notice_mark(id);
     }
 
     /// Returns how long this agent may go without an event; `None` for one whose output need not have any.

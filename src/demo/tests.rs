@@ -9,8 +9,8 @@ use crate::adapters::LineReader as _;
 use crate::adapters::{ProtocolReader, ReaderStart, adapter};
 use crate::core::{
     AgentId, AgentResult, Answer, BatchId, Command, Effect, Event, Fact, Fleet, FleetId, Moment,
-    NanoUsd, Notice, Outcome, ProcessEnd, Snapshot, Status, StepState, Submission, Tails, Task,
-    Ticket, TreeEnd, Waits,
+    NanoUsd, Notice, NoticeKind, Outcome, ProcessEnd, Snapshot, Status, StepState, Submission,
+    Tails, Task, Ticket, TreeEnd, Waits,
 };
 
 /// Longest silence of a recording that shows no stall.
@@ -170,7 +170,8 @@ struct Stage {
 impl Stage {
     fn new(look: Option<Duration>) -> Self {
         let start = Moment::default();
-        let (fleet, _) = Fleet::new(FleetId("k3f".to_owned()), player().options(), start);
+        let (mut fleet, _) = Fleet::new(FleetId("k3f".to_owned()), player().options(), start);
+        fleet.open_notices();
         let tasks = player().tasks().unwrap();
         let mut stage = Self {
             fleet,
@@ -314,7 +315,7 @@ fn the_cap_is_reached_after_a_while_with_work_queued_and_agents_running() {
         assert_eq!(status(&asked, 4), Status::Ended(Outcome::Failed));
         assert!(asked.rows[2].stalled, "the silent one is marked before the question");
         assert!(asked.rows.iter().filter(|row| row.stalled).count() == 1);
-        let near = stage.notices.iter().find(|(_, notice)| *notice == Notice::CapNear);
+        let near = stage.notices.iter().find(|(_, notice)| notice.kind == NoticeKind::NearCap);
         assert!(near.unwrap().0 < asked.at, "the warning comes before the question");
         assert_eq!(asked.header.hold, None);
     }

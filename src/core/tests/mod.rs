@@ -9,6 +9,7 @@ mod every_short_story;
 mod holds;
 mod money;
 mod money_properties;
+mod notices;
 mod promises;
 mod queue;
 mod restore;

@@ -20,22 +20,6 @@ fn on_cap(on_cap: OnCap) -> FleetOptions {
     FleetOptions { on_cap, ..options(1, None) }
 }
 
-fn notices(effects: &[Effect]) -> Vec<&Notice> {
-    effects
-        .iter()
-        .filter_map(|effect| match effect {
-            Effect::Notify(notice) => Some(notice),
-            Effect::Record(_)
-            | Effect::Spawn(_)
-            | Effect::Stop(..)
-            | Effect::Tell(..)
-            | Effect::CloseInput(_)
-            | Effect::Reply(..)
-            | Effect::Forget(_) => None,
-        })
-        .collect()
-}
-
 /// C-60
 #[test]
 fn spent_is_the_exact_sum_of_all_agents_failed_ones_included() {
@@ -73,9 +57,9 @@ fn a_reached_cap_stops_starting_and_lets_live_agents_go_on_unless_it_is_hard() {
 fn a_reached_cap_asks_once_and_a_new_cap_goes_on_while_a_drop_lets_runners_finish() {
     let options = options(2, Some(cents(100)));
     let (mut story, _) = play(options, vec![submit(1, vec![free("task"); 4])]);
-    let effects = story.ends_costing(A1, cents(100));
-    let asked = notices(&effects).iter().filter(|n| matches!(n, Notice::CapReached(_))).count();
-    assert_eq!(asked, 1);
+    story.ends_costing(A1, cents(100));
+    let asked = story.journal.iter().filter(|(_, record)| matches!(**record, Record::Asked(_)));
+    assert_eq!(asked.count(), 1);
     story.tick_after(std::time::Duration::from_mins(1));
     story.does(costs(A2, cents(1)));
     let snapshot = story.snapshot();
@@ -98,8 +82,7 @@ fn a_reached_cap_asks_once_and_a_new_cap_goes_on_while_a_drop_lets_runners_finis
 #[test]
 fn a_reached_cap_with_an_empty_queue_asks_nothing() {
     let (mut story, _) = play(options(1, Some(cents(100))), vec![submit(1, vec![free("one")])]);
-    let effects = story.ends_costing(A1, cents(500));
-    assert_eq!(notices(&effects), [&Notice::CapNear]);
+    assert_eq!(story.ends_costing(A1, cents(500)), []);
     assert_eq!(story.snapshot().question, None);
     assert!(!story.snapshot().header.left_by_cap);
 }
@@ -138,7 +121,8 @@ fn live_agents_reserve_their_budget_else_their_kinds_mean_else_what_is_assumed()
 #[test]
 fn a_cap_of_zero_asks_before_the_first_agent() {
     let (mut story, effects) = play(options(1, Some(cents(0))), vec![submit(1, vec![free("one")])]);
-    assert_eq!(effects, [Effect::Notify(Notice::CapReached(Q1))]);
+    assert_eq!(effects, []);
+    assert_eq!(story.snapshot().question.map(|question| question.id), Some(Q1));
     assert_eq!(story.status(A1), Status::Queued);
     assert_eq!(story.does(answer(Q1, Answer::Raise(cents(1)))), [Effect::Spawn(A1)]);
 }
@@ -156,9 +140,7 @@ fn without_a_cap_nothing_is_ever_asked() {
 
 #[test]
 fn while_only_reservations_hold_the_queue_nothing_is_asked() {
-    let (mut story, effects) =
-        play(options(9, Some(cents(100))), vec![submit(1, vec![paid("task"); 3])]);
-    assert_eq!(notices(&effects), Vec::<&Notice>::new());
+    let (mut story, _) = play(options(9, Some(cents(100))), vec![submit(1, vec![paid("task"); 3])]);
     assert_eq!(story.row(A3).phase, Phase::Waits(Waits::Reserved));
     assert_eq!(story.snapshot().question, None);
 }
@@ -184,9 +166,7 @@ fn a_raise_that_would_let_nothing_start_is_refused_and_changes_nothing() {
     let snapshot = story.snapshot();
     assert_eq!(snapshot.header.cap, Some(cents(100)));
     assert_eq!(snapshot.question.map(|question| question.id), Some(Q1));
-    assert_eq!(story.does(answer(Q1, Answer::Raise(cents(121)))), {
-        [Effect::Notify(Notice::CapNear), Effect::Spawn(A2)]
-    });
+    assert_eq!(story.does(answer(Q1, Answer::Raise(cents(121)))), { [Effect::Spawn(A2)] });
 }
 
 #[test]
@@ -265,7 +245,7 @@ fn an_owners_hold_and_an_open_question_do_not_get_in_each_others_way() {
 #[test]
 fn on_cap_hold_answers_by_itself_and_keeps_the_queue() {
     let (mut story, effects) = reached(on_cap(OnCap::Hold));
-    assert_eq!(notices(&effects), [&Notice::CapNear]);
+    assert_eq!(effects, []);
     let snapshot = story.snapshot();
     assert_eq!((snapshot.question, snapshot.queue), (None, vec![A2, A3]));
     assert!(snapshot.header.idle && snapshot.header.left_by_cap);
@@ -311,8 +291,13 @@ fn an_agent_past_its_budget_is_stopped_and_called_so() {
 #[test]
 fn four_fifths_of_the_cap_are_told_once() {
     let (mut story, _) = play(options(1, Some(cents(100))), vec![submit(1, vec![free("one")])]);
+    story.fleet.open_notices();
     assert_eq!(story.does(costs(A1, cents(79))), []);
-    assert_eq!(story.does(costs(A1, cents(80))), [Effect::Notify(Notice::CapNear)]);
+    let told = story.does(costs(A1, cents(80)));
+    assert!(
+        matches!(told.as_slice(), [Effect::Notify(it)] if it.kind == NoticeKind::NearCap),
+        "{told:?}"
+    );
     assert_eq!(story.does(costs(A1, cents(90))), []);
 }
 

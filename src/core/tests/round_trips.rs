@@ -313,9 +313,17 @@ fn every_record_survives_as_one_line_of_the_journal() {
         Record::Deadline,
         Record::Resumed,
         Record::Closed,
+        Record::Noticed(Notice {
+            number: 7,
+            kind: NoticeKind::Failed,
+            at: Moment(1),
+            agents: vec![A1],
+            more: 3,
+            text: "4 failed".to_owned(),
+        }),
     ];
     records.extend(reasons.map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
     records.extend(answers().map(|answer| Record::Answered(Q1, answer)));
-    assert_eq!(survive(records), 29);
+    assert_eq!(survive(records), 30);
 }

@@ -99,6 +99,8 @@ fn header() -> Header {
         last_end: None,
         idle: false,
         all_done: false,
+        notices: Vec::new(),
+        notice_trouble: None,
     }
 }
 
