@@ -5,6 +5,7 @@
 //! had been given on the command line.
 
 mod kind;
+mod notices;
 pub(crate) mod project;
 mod source;
 
@@ -26,6 +27,7 @@ use crate::adapters::{COMMAND, known_kinds};
 use crate::core::{NanoUsd, Price};
 use crate::journal::folder_of;
 use crate::words::plain_text::{cut_graphemes, one_line};
+pub use notices::Notices;
 use source::{Item, Source};
 
 /// Longest value that an error repeats, in graphemes.
@@ -44,6 +46,8 @@ pub struct Config {
     pub kinds: BTreeMap<String, ConfiguredKind>,
     /// Prices of models, by name.
     pub prices: BTreeMap<String, Price>,
+    /// Who is told of notices, and how.
+    pub notices: Notices,
     /// What options begin with.
     pub settings: Settings,
     /// Why the project's file is not read, if it is there and is not.
@@ -100,7 +104,7 @@ const SETTINGS: [(&str, Set); 14] = [
 /// Kind that takes the text of a task as a shell command.
 const SHELL: &str = "sh";
 /// Keys that are no options.
-const OTHERS: [&str; 4] = ["agent", "order", "kinds", "prices"];
+const OTHERS: [&str; 5] = ["agent", "order", "kinds", "notices", "prices"];
 
 fn set<T>(slot: &mut Option<T>, value: Result<T, String>) -> Result<(), String> {
     *slot = Some(value?);
@@ -191,6 +195,14 @@ impl Config {
                     config.agent = Some(config.known(&source, kind, item, whose)?);
                 }
                 "order" => config.order = Some(config.order(&source, item, whose)?),
+                "notices" if whose == Whose::Project => {
+                    return Err(source.at_key(
+                        key,
+                        "notices are the owner's to say, since a program of theirs is run for them: move them to the \
+                         owner's config file",
+                    ));
+                }
+                "notices" => config.notices.lay_over(&source, item)?,
                 "prices" if whose == Whose::Project => {
                     return Err(source.at_key(
                         key,
@@ -285,6 +297,7 @@ impl Config {
                 format!("{name} '{}' {clause}", cut_graphemes(&one_line(&text), SHOWN))
             })?;
         }
+        self.notices.under_environment(variable)?;
         Ok(self)
     }
 

@@ -23,10 +23,21 @@ pub struct Report {
     pub config: Option<(PathBuf, bool)>,
     /// The project's file, if there is one; `Err` is a whole sentence that says why it is not read.
     pub project: Option<Result<PathBuf, String>>,
+    /// The program that is told of notices, if there is one.
+    pub notices: Option<NoticeReport>,
     /// The state folder; `Err` is a whole sentence.
     pub state: Result<StateReport, String>,
     /// Where sockets are made; `Err` is a whole sentence.
     pub sockets: Result<PathBuf, String>,
+}
+
+/// What was seen of the program that is told of notices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoticeReport {
+    /// The program, as it was looked for, and its arguments.
+    pub argv: Vec<String>,
+    /// Where it was found.
+    pub found: Option<PathBuf>,
 }
 
 /// What was seen of one agent program.
@@ -150,6 +161,10 @@ impl Report {
                 "path": project.as_ref().ok().map(|path| path.to_string_lossy()),
                 "problem": project.as_ref().err(),
             })),
+            "notices": self.notices.as_ref().map(|notices| json!({
+                "command": notices.argv,
+                "path": notices.found.as_ref().map(|path| path.to_string_lossy()),
+            })),
             "state": {
                 "path": self.state.as_ref().ok().map(|state| state.path.to_string_lossy()),
                 "fleets": self.state.as_ref().ok().map(|state| state.fleets),
@@ -212,6 +227,14 @@ impl Report {
             Ok(file) => line(Sign::Good, "project", &format!("{}, trusted", path(file))),
             Err(sentence) => line(Sign::Warning, "project", &one_line(sentence)),
         });
+        let notices = self.notices.as_ref().map(|notices| {
+            let Some(file) = &notices.found else {
+                let program = notices.argv.first().map(|word| one_line(word)).unwrap_or_default();
+                let why = "is not found: correct command in [notices] of the config file";
+                return line(Sign::Warning, "notices", &format!("{program} {why}"));
+            };
+            line(Sign::Good, "notices", &format!("told to {}", path(file)))
+        });
         let state = match &self.state {
             Ok(state) => {
                 let mut parts = vec![path(&state.path), count(state.fleets, "fleet")];
@@ -227,7 +250,7 @@ impl Report {
             Ok(folder) => line(Sign::Good, "sockets", &path(folder)),
             Err(sentence) => line(Sign::Bad, "sockets", &one_line(sentence)),
         };
-        [Some(config), project, Some(state), Some(sockets)].into_iter().flatten().collect()
+        [Some(config), project, notices, Some(state), Some(sockets)].into_iter().flatten().collect()
     }
 }
 

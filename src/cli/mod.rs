@@ -56,7 +56,7 @@ pub(crate) use handle::Handle;
 pub use hosts::{Answered, Choose, Reach, Start};
 pub(crate) use joined::Joined;
 pub(crate) use look::{print, show_fleet, show_results};
-pub(crate) use run::{background_plan, current_folder, is_answerable, prune, style};
+pub(crate) use run::{background_plan, current_folder, is_answerable, notice_source, prune, style};
 
 /// Lets other doors into a fleet that this process hosts, until what it returns is dropped.
 pub type Serve = fn(&FleetDir, FleetHandle) -> Box<dyn Any>;

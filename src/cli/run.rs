@@ -28,9 +28,11 @@ use crate::core::{AgentId, BatchId, FleetOptions, Hold, OnCap, Snapshot, Submiss
 use crate::journal::{self, Draft, FleetDir, FleetStanding, Purpose, StateDir, folder_of, to_type};
 use crate::runtime::summary::summary_json;
 use crate::runtime::{
-    Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop, own_mark,
+    Clock, FleetHandle, Host, HostError, HostThread, NoticeSource, Setup, StartError, depth,
+    new_loop, own_mark,
 };
 use crate::supervise::{self, Launcher};
+use crate::words::plain_text::one_line;
 use crate::words::style::Style;
 
 /// Runs tasks to completion in a fleet of their own.
@@ -139,9 +141,15 @@ fn attend(
     };
     let last = looped.block_on(door);
     drop(serving);
-    let is_whole = thread.finish();
+    let finished = thread.end();
     let last = last.map_err(Failure::input)?;
-    if !is_whole {
+    // What was seen of it has been said.
+    let is_news = finished.notice_trouble != last.header.notice_trouble;
+    if let Some(why) = finished.notice_trouble.filter(|_| is_news) {
+        // There is nobody else to tell.
+        let _ = writeln!(io::stderr(), "fleet: a notice was not told: {}", one_line(&why));
+    }
+    if !finished.is_whole {
         let sentence = format!(
             "the fleet's host failed; its agents go on: {} takes over",
             to_type(format_args!("resume {}", dir.id()))
@@ -175,6 +183,9 @@ async fn show(handle: FleetHandle, json: bool, notes: &[String], is_new: bool) -
     let width =
         move || if json { terminal_width(io::stderr()) } else { terminal_width(io::stdout()) };
     let mut display = Display::new(out, style(is_terminal), &width);
+    // What is wrong with it is told with the first notice.
+    let alerts = Config::load_notices().unwrap_or_default().in_foreground();
+    display.set_alerts(alerts, in_tmux());
     display.say(notes);
     if !is_new {
         display.skip(&handle.snapshot());
@@ -280,12 +291,22 @@ fn store_env(dir: &FleetDir, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says whether what is written to the terminal goes through tmux.
+fn in_tmux() -> bool {
+    std::env::var_os("TMUX").is_some_and(|value| !value.is_empty())
+}
+
+/// Returns where a host learns which program of the owner's is told of notices.
+pub(crate) fn notice_source() -> NoticeSource {
+    NoticeSource::new(|| Config::load_notices().map(|notices| notices.to_command()))
+}
+
 fn setup(depth: u32) -> Result<Setup, Failure> {
     // This process starts nothing but shims.
     supervise::adopt_orphans();
     let launcher =
         Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
-    Ok(Setup { launcher, depth, looks_per_sign: 1 })
+    Ok(Setup { launcher, depth, looks_per_sign: 1, notices: Some(notice_source()) })
 }
 
 /// Says whether somebody can answer a question: the one who types sees what is written about it.

@@ -16,6 +16,7 @@ use super::halt::Shim;
 use super::handle::{Asked, HostEnd};
 use super::launch::LaunchThread;
 use super::news::{Gone, News};
+use super::notices::Teller;
 use super::paper::Paper;
 use super::recover::lost;
 use super::silences::Silences;
@@ -61,6 +62,8 @@ pub struct Host {
     pub(super) replies: HashMap<Ticket, oneshot::Sender<Reply>>,
     pub(super) tickets: u64,
     pub(super) paper: Paper,
+    /// Tells the owner's program of notices.
+    pub(super) teller: Teller,
     /// The thread that writes the journal has failed: nothing can be decided any more.
     pub(super) journal_is_gone: bool,
     /// Agents of an earlier host are still being looked up: nothing starts before all of them are known.
@@ -92,8 +95,9 @@ enum Woke {
 }
 
 impl Host {
-    /// Runs until no door is left. Doors leave when they have seen what they waited for.
-    pub async fn run(mut self) {
+    /// Runs until no door is left. Doors leave when they have seen what they waited for. Returns why the owner's program
+    /// was not told of the last notice, if it was not: doors may have left before that.
+    pub async fn run(mut self) -> Option<String> {
         let mut batch = Vec::with_capacity(BATCH);
         let mut poll = self.next_poll();
         let mut open = true;
@@ -126,8 +130,10 @@ impl Host {
             self.show(false);
         }
         self.end_looks().await;
+        self.pass_on_rest();
         self.stale = true;
         self.show(true);
+        self.let_go().await
     }
 
     async fn wait(&mut self, batch: &mut Vec<News>, poll: Instant) -> Woke {
@@ -202,72 +208,6 @@ impl Host {
         if self.recovering { self.fleet.observe(now, event) } else { self.fleet.apply(now, event) }
     }
 
-    /// Appends the records, does what need not wait, and queues what must.
-    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
-        let mut records = Vec::new();
-        let mut later = Vec::new();
-        let mut stops = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::Record(record) => {
-                    self.paper.note(&record);
-                    self.conclude_transcript(&record);
-                    records.push(record);
-                }
-                Effect::Stop(id, urgency) => stops.push((id, urgency)),
-                Effect::CloseInput(id) => self.close_input(id),
-                Effect::Notify(_) => {}
-                Effect::Spawn(_) | Effect::Tell(..) | Effect::Reply(..) | Effect::Forget(_) => {
-                    later.push(effect);
-                }
-            }
-        }
-        if !records.is_empty() {
-            self.last = self.journal.append(self.clock.now(), records);
-        }
-        for effect in later {
-            if let Effect::Spawn(id) = effect {
-                self.shims.insert(id, Shim::default());
-            }
-            self.waiting.push_back((self.last, effect));
-        }
-        for (id, urgency) in stops {
-            self.stop(id, urgency);
-        }
-        self.release();
-    }
-
-    /// Does what has waited long enough.
-    fn release(&mut self) {
-        if std::mem::replace(&mut self.releasing, true) {
-            return;
-        }
-        let through = self.saved.borrow().through;
-        let is_safe = |(sequence, _): &mut (Sequence, Effect)| *sequence <= through;
-        while let Some((_, effect)) = self.waiting.pop_front_if(is_safe) {
-            match effect {
-                Effect::Spawn(id) => self.spawn(id),
-                Effect::Tell(id, ticket, what) => self.tell(id, ticket, what),
-                Effect::Reply(ticket, reply) => {
-                    self.show(true);
-                    if let Some(sender) = self.replies.remove(&ticket) {
-                        // A door that has left needs no reply.
-                        let _ = sender.send(reply);
-                    }
-                }
-                Effect::Forget(id) => {
-                    // Nothing is there for most agents, and what cannot be deleted lies in a private folder.
-                    let _ = self.agent_dir(id).forget_env();
-                }
-                Effect::Record(_)
-                | Effect::Stop(..)
-                | Effect::CloseInput(_)
-                | Effect::Notify(_) => {}
-            }
-        }
-        self.releasing = false;
-    }
-
     fn saved(&mut self) {
         let trouble = self.saved.borrow_and_update().trouble.clone();
         let was_in_trouble = self.paper.in_trouble;
@@ -313,6 +253,7 @@ impl Host {
             News::Changed(id, code, changed) => self.changed(id, code, changed),
             News::Glanced(id, since, glance) => self.glanced(id, since, glance),
             News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
+            News::NoticeTold(told) => self.notice_told(told),
             News::Output(news) => self.output(news),
         }
     }

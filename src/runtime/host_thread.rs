@@ -19,7 +19,7 @@ use super::start::HostError;
 pub struct HostThread {
     /// The door to it.
     pub handle: FleetHandle,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Option<String>>,
 }
 
 /// Why there is no host.
@@ -48,12 +48,13 @@ impl HostThread {
             match started {
                 Ok((looped, host, handle)) => {
                     if sender.send(Ok(handle)).is_ok() {
-                        looped.block_on(host.run());
+                        return looped.block_on(host.run());
                     }
                 }
                 // The caller waits for exactly this message.
                 Err(error) => drop(sender.send(Err(error))),
             }
+            None
         })?;
         let gone = || StartError::Loop(io::Error::other("its thread ended before it began"));
         let handle = receiver.recv().map_err(|_| gone())??;
@@ -63,9 +64,26 @@ impl HostThread {
     /// Lets go of the host and waits until everything it decided is on disk. Says whether it came to its end: a panic
     /// there was reported by the panic hook, and what it decided until then is in the journal.
     pub fn finish(self) -> bool {
-        drop(self.handle);
-        self.thread.join().is_ok()
+        self.end().is_whole
     }
+
+    /// Does as [`HostThread::finish`], and tells what no door has seen.
+    pub(crate) fn end(self) -> Finished {
+        drop(self.handle);
+        match self.thread.join() {
+            Ok(notice_trouble) => Finished { is_whole: true, notice_trouble },
+            Err(_) => Finished { is_whole: false, notice_trouble: None },
+        }
+    }
+}
+
+/// How a host ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finished {
+    /// It came to its end.
+    pub(crate) is_whole: bool,
+    /// Why the owner's program was not told of the last notices, a clause.
+    pub(crate) notice_trouble: Option<String>,
 }
 
 /// Makes a loop for one thread.

@@ -113,7 +113,7 @@ impl LocalFleet {
         let now = super::Clock::wall();
         let dir = state.new_fleet(now, draft).map_err(refused)?;
         let hosted = dir.clone();
-        let setup = Setup { launcher, depth: depth(), looks_per_sign: 1 };
+        let setup = Setup { launcher, depth: depth(), looks_per_sign: 1, notices: None };
         let thread = HostThread::start(move || Host::create(hosted, options, &setup))?;
         Ok(Self { dir, thread, looped: new_loop()? })
     }

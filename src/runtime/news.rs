@@ -1,5 +1,6 @@
 //! What threads and watchers tell the loop.
 
+use super::notices::Told;
 use super::silences::Glance;
 use crate::core::{AgentId, ChangedFiles, Moment, Tails};
 use crate::supervise::{Launched, Life};
@@ -38,6 +39,8 @@ pub(super) enum News {
     Glanced(AgentId, Moment, Option<Glance>),
     /// The output of an agent was read to its end, and it was looked at what bears out its last word.
     Scanned(AgentId, Tails),
+    /// The owner's program was told of a notice, or not.
+    NoticeTold(Told),
     /// From the reader of outputs.
     Output(scan::News),
 }

@@ -46,6 +46,7 @@ impl Host {
             return;
         }
         self.recovering = false;
+        self.fleet.open_notices();
         let effects = self.fleet.settle_resumed(self.clock.now());
         self.stale = true;
         self.perform(effects);

@@ -15,6 +15,7 @@ use super::handle::{FleetHandle, channel};
 use super::host::Host;
 use super::launch::{Common, LaunchThread};
 use super::news::{NEWS, News};
+use super::notices::{NoticeSource, Teller};
 use super::paper::Paper;
 use super::silences::Silences;
 use super::work_tree::WorkTrees;
@@ -40,6 +41,8 @@ pub struct Setup {
     /// nothing else changes: by them a door that counts time for itself can tell that the host lives. One for doors that
     /// do not; zero is read as one.
     pub looks_per_sign: u32,
+    /// Which program of the owner's is told of notices.
+    pub notices: Option<NoticeSource>,
 }
 
 /// Returns how deep this process is nested in fleets: what its agent was told, zero outside of agents.
@@ -86,7 +89,8 @@ impl Host {
         let lock = HostLock::take(&dir)?;
         let journal = Journal::create(&dir.journal())?;
         let clock = Clock::start(Moment::default());
-        let (fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+        let (mut fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+        fleet.open_notices();
         Self::assemble(dir, lock, journal, fleet, clock, setup, effects)
     }
 
@@ -115,7 +119,8 @@ impl Host {
         let Some((newest, _)) = records.last() else {
             let clock = Clock::start(Moment::default());
             let options = dir.read_file()?.options;
-            let (fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+            let (mut fleet, effects) = Fleet::new(dir.id().clone(), options, clock.now());
+            fleet.open_notices();
             return Self::assemble(dir, lock, journal, fleet, clock, setup, effects);
         };
         let clock = Clock::start(*newest);
@@ -204,6 +209,10 @@ impl Host {
         })
         .map_err(refused)?;
         let paper = Paper::new(dir.clone(), options.mesh.clone());
+        // Without it the folder is not known, and a program that is told of something runs elsewhere.
+        let root = dir.read_file().map(|file| file.root).unwrap_or_default();
+        let (told_by, source) = (setup.launcher.clone(), setup.notices.clone());
+        let teller = Teller::new(told_by, source, root, sender.clone());
         let (handle, end) = channel(fleet.snapshot(clock.now()));
         let mut host = Self {
             saved: journal.saved(),
@@ -226,6 +235,7 @@ impl Host {
             replies: HashMap::new(),
             tickets: 0,
             paper,
+            teller,
             journal_is_gone: false,
             recovering: false,
             unread: HashSet::new(),

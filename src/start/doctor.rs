@@ -13,7 +13,7 @@ use crate::adapters::{KnownKind, Login, known_program};
 use crate::cli::arguments::GlobalArguments;
 use crate::cli::config::Config;
 use crate::cli::config::project::trusted;
-use crate::cli::doctor::{Access, KindReport, Report, StateReport, version_in};
+use crate::cli::doctor::{Access, KindReport, NoticeReport, Report, StateReport, version_in};
 use crate::cli::{Failure, current_folder, state_dir, without_fleet};
 use crate::control::{socket_folder, try_socket};
 use crate::core::FleetId;
@@ -46,6 +46,7 @@ pub(super) fn run(global: &GlobalArguments) -> Result<u8, Failure> {
             (path, is_there)
         }),
         project: project(),
+        notices: notices(&config),
         sockets: sockets(state.as_ref().ok()),
         state: state.and_then(|state| look_at(&state)),
     };
@@ -56,6 +57,14 @@ pub(super) fn run(global: &GlobalArguments) -> Result<u8, Failure> {
 fn project() -> Option<Result<PathBuf, String>> {
     let folder = folder_of(&current_folder().ok()?);
     trusted(&folder).map(|file| file.map(|file| file.path)).transpose()
+}
+
+/// Looks for the program that is told of notices.
+fn notices(config: &Config) -> Option<NoticeReport> {
+    let argv = config.notices.command.clone()?;
+    let path = std::env::var_os("PATH");
+    let found = argv.first().and_then(|program| find_on_path(program, path.as_deref()));
+    Some(NoticeReport { argv, found })
 }
 
 /// Says whether a kind has a program of its own that is worth a look.

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::join::is_unused;
 use crate::cli::arguments::LimitArguments;
+use crate::cli::notice_source;
 use crate::cli::plan::options_behind;
 use crate::control::{Listener, Stay, serve};
 use crate::core::{Command, FleetId};
@@ -24,6 +25,7 @@ use crate::runtime::{
     Clock, FleetHandle, Host, HostError, HostThread, Setup, StartError, depth, new_loop,
 };
 use crate::supervise::{self, Launcher};
+use crate::words::plain_text::one_line;
 use crate::words::time_text::timestamp;
 
 /// First argument of a host.
@@ -100,7 +102,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     // This process starts nothing but shims.
     supervise::adopt_orphans();
     let launcher = Launcher::this_executable().map_err(|error| error.to_string())?;
-    let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN };
+    // Nobody wants to hear of a demonstration elsewhere.
+    let notices = (!arguments.stay.is_ephemeral).then(notice_source);
+    let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN, notices };
     let (hosted, go_on) = (dir.clone(), arguments.go_on.clone());
     let made = move || match go_on {
         // Under the fleet's lock: until then anybody may have changed them.
@@ -118,7 +122,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let has_agents = !thread.handle.snapshot().rows.is_empty();
     // With it go the connections, and the handles that they hold.
     drop(looped);
-    if !thread.finish() {
+    let finished = thread.end();
+    if let Some(why) = finished.notice_trouble {
+        log(&format!("a notice was not told: {}", one_line(&why)));
+    }
+    if !finished.is_whole {
         return Err("the fleet's loop failed; its agents go on".to_owned());
     }
     if let Some(name) = end? {
@@ -146,7 +154,9 @@ async fn host(
     let _hang_up = listen(SignalKind::hangup())?;
     let listener = Listener::bind(dir).map_err(|error| error.to_string())?;
     tell_ready();
+    let troubles = handle.clone();
     let end = tokio::select! {
+        () = log_troubles(troubles) => None,
         () = serve(&listener, handle.clone(), stay) => None,
         _ = terminate.recv() => Some("SIGTERM"),
         _ = interrupt.recv() => Some("SIGINT"),
@@ -157,6 +167,21 @@ async fn host(
     }
     drop(listener);
     Ok(end)
+}
+
+/// Writes down why a notice was not told, whenever that is another reason than before. Never ends.
+async fn log_troubles(mut handle: FleetHandle) {
+    let mut told = None;
+    while let Ok(snapshot) = handle.changed().await {
+        let trouble = &snapshot.header.notice_trouble;
+        if *trouble != told {
+            if let Some(why) = trouble {
+                log(&format!("a notice was not told: {}", one_line(why)));
+            }
+            told.clone_from(trouble);
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 /// Ends all agents: asked first, killed when their grace is over.

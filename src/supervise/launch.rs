@@ -144,9 +144,17 @@ pub fn launch(
     Ok(launched)
 }
 
+/// Starts a process of Fleet's own that is no shim, as a child that is no orphan. It has to be [reaped](reap) as well.
+pub(super) fn spawn_own(command: &mut Command) -> io::Result<Child> {
+    let mut own = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let child = command.spawn()?;
+    own.extend(i32::try_from(child.id()));
+    Ok(child)
+}
+
 /// Takes the record of a dead shim from the system.
 pub fn reap(mut child: Child) {
-    // It is dead, so this does not wait.
+    // It is dead, or about to be.
     let _ = child.wait();
     let mut own = SPAWNING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Ok(pid) = i32::try_from(child.id()) {

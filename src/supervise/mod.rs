@@ -9,6 +9,7 @@ mod cpu_use;
 mod dir;
 mod launch;
 mod life;
+mod notice;
 mod on_path;
 #[cfg(target_os = "linux")]
 mod processes;
@@ -27,6 +28,7 @@ pub use cpu_use::{CpuUse, cpu_use};
 pub use dir::{AgentDir, prepare, write_stop};
 pub use launch::{LaunchError, Launched, Launcher, launch, raise_nofile, reap};
 pub use life::{Life, exit_record, life, started};
+pub use notice::{NoticeRun, run_notice};
 pub use on_path::{find_on_path, is_on_path};
 pub use processes::{adopt_orphans, sweep, sweep_with_orphans};
 pub use record::{ExitRecord, Started, StoppedBy};

@@ -6,6 +6,7 @@
 
 pub mod changed_files;
 pub mod doubt;
+pub mod notice_line;
 pub mod plain_text;
 pub mod report_line;
 pub mod results;

@@ -148,6 +148,9 @@ impl Reporter {
             let cause = headline(cause, REASON);
             self.once(format!("{kind} is held: {cause}"), lines);
         }
+        if let Some(why) = &header.notice_trouble {
+            self.once(format!("a notice was not told: {}", headline(why, REASON)), lines);
+        }
         // A hold of an empty queue is not worth a word, unless nothing can be saved.
         let is_told = |hold: &Hold| header.kpis.queued > 0 || matches!(hold, Hold::NotSaved(_));
         let hold = header.hold.clone().filter(is_told);

@@ -33,7 +33,7 @@ fn folder(options: &FleetOptions) -> Folder {
 }
 
 fn setup(launcher: Launcher) -> Setup {
-    Setup { launcher, depth: 0, looks_per_sign: 1 }
+    Setup { launcher, depth: 0, looks_per_sign: 1, notices: None }
 }
 
 fn shell(text: &str) -> Task {
@@ -51,7 +51,7 @@ async fn beside<T>(host: Host, door: impl Future<Output = T>) -> T {
     tokio::pin!(host);
     let done = tokio::select! {
         done = &mut door => Some(done),
-        () = &mut host => None,
+        _ = &mut host => None,
     };
     done.expect("the host stays as long as a door is there")
 }

@@ -141,7 +141,7 @@ fn every_mistake_is_one_sentence_with_its_place() {
         assert!(!sentence.contains('\n'), "{sentence}");
     }
     let nobody = Config::parse("config.toml", "qqq = 1").unwrap_err();
-    assert!(nobody.contains("known: agent, order, kinds, prices, cap"), "{nobody}");
+    assert!(nobody.contains("known: agent, order, kinds, notices, prices, cap"), "{nobody}");
 }
 
 #[test]

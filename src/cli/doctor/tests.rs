@@ -20,6 +20,10 @@ fn report(kinds: Vec<KindReport>) -> Report {
         chosen: Some("claude".to_owned()),
         config: Some(("/home/config.toml".into(), false)),
         project: Some(Ok("/repo/.fleet.toml".into())),
+        notices: Some(NoticeReport {
+            argv: vec!["say".to_owned()],
+            found: Some("/bin/say".into()),
+        }),
         state: Ok(StateReport { path: "/state".into(), fleets: 3, hosted: 1, bytes: 12_345_678 }),
         sockets: Ok("/run/loki-fleet".into()),
     }
@@ -59,6 +63,7 @@ fn each_program_is_one_aligned_line_with_what_is_missing() {
             "fleet",
             "– config   none (/home/config.toml)",
             "✓ project  /repo/.fleet.toml, trusted",
+            "✓ notices  told to /bin/say",
             "✓ state    /state · 3 fleets · 1 with a host · 12 MB",
             "✓ sockets  /run/loki-fleet",
         ]
@@ -76,10 +81,15 @@ fn trouble_with_folders_is_told_with_its_reason() {
     report.sockets = Err("no socket can be made in /run: denied".to_owned());
     report.project = Some(Err("/repo/.fleet.toml has changed".to_owned()));
     let lines = report.lines(Style::PLAIN);
+    report.notices =
+        Some(NoticeReport { argv: vec!["say".to_owned(), "it".to_owned()], found: None });
+    let of_notices = report.lines(Style::PLAIN);
+    let told = "! notices  say is not found: correct command in [notices] of the config file";
+    assert_eq!(of_notices[10], told);
     assert_eq!(lines[9], "! project  /repo/.fleet.toml has changed");
-    assert_eq!(lines[10], "x state    nothing can be written to /state: Read-only file system");
+    assert_eq!(lines[11], "x state    nothing can be written to /state: Read-only file system");
     assert_eq!(report.exit_code(), NOT_DONE, "no fleet can be kept");
-    assert_eq!(lines[11], "x sockets  no socket can be made in /run: denied");
+    assert_eq!(lines[12], "x sockets  no socket can be made in /run: denied");
 }
 
 #[test]
@@ -110,6 +120,7 @@ fn the_json_has_every_fact_and_no_value_of_a_variable() {
     assert_eq!(report["kinds"][2]["missing"], "npm install -g gemini");
     assert_eq!(report["kinds"][4]["tested"], Value::Null);
     assert_eq!(report["config"], json!({"path": "/home/config.toml", "found": false}));
+    assert_eq!(report["notices"], json!({"command": ["say"], "path": "/bin/say"}));
     assert_eq!(report["state"]["bytes"], 12_345_678);
     assert_eq!(report["sockets"], json!({"path": "/run/loki-fleet", "problem": null}));
 }

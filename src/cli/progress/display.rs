@@ -4,7 +4,9 @@
 
 use std::io::Write;
 
-use crate::core::{Moment, Snapshot};
+use crate::adapters::redact;
+use crate::core::{Header, Moment, Notice, Snapshot};
+use crate::words::notice_line::{Alerts, BELL, HeardUpTo, notification};
 use crate::words::plain_text::cells;
 use crate::words::report_line::Reporter;
 use crate::words::status_line::status_line;
@@ -25,6 +27,9 @@ pub struct Display<'a> {
     shown_width: usize,
     /// Writing has failed: nothing is written any more.
     silent: bool,
+    alerts: Alerts,
+    in_tmux: bool,
+    heard: HeardUpTo,
 }
 
 impl<'a> Display<'a> {
@@ -42,7 +47,15 @@ impl<'a> Display<'a> {
             shown: String::new(),
             shown_width: 0,
             silent: false,
+            alerts: Alerts::default(),
+            in_tmux: false,
+            heard: HeardUpTo::default(),
         }
+    }
+
+    /// Lets the terminal ring and show notifications from now on.
+    pub fn set_alerts(&mut self, alerts: Alerts, in_tmux: bool) {
+        (self.alerts, self.in_tmux) = (alerts, in_tmux);
     }
 
     /// Returns how lines look here.
@@ -69,12 +82,33 @@ impl<'a> Display<'a> {
     /// Takes what this snapshot has as told already: a fleet that goes on does not tell its old ends again.
     pub fn skip(&mut self, snapshot: &Snapshot) {
         self.reporter.skip(snapshot);
+        self.heard.join(&snapshot.header);
     }
 
     /// Writes the lines that are due; the status line stays as it was, below them.
     pub fn report(&mut self, snapshot: &Snapshot) {
         let lines = self.reporter.lines(snapshot, self.style);
         self.say(&lines);
+        self.alert(&snapshot.header);
+    }
+
+    /// Rings, once for all that is new, and lets notifications be shown, if this is a terminal.
+    fn alert(&mut self, header: &Header) {
+        let mut bytes = Vec::new();
+        let mut rings = false;
+        for notice in self.heard.news(header).filter(|notice| self.alerts.is_for(notice)) {
+            rings |= self.alerts.bell;
+            if self.alerts.notification {
+                let clean = Notice { text: redact(&notice.text).into_owned(), ..notice.clone() };
+                bytes.extend(notification(header, &clean, self.in_tmux));
+            }
+        }
+        if rings {
+            bytes.extend_from_slice(BELL);
+        }
+        if self.style.terminal && !bytes.is_empty() {
+            self.write(&String::from_utf8_lossy(&bytes));
+        }
     }
 
     /// Writes lines above the status line.

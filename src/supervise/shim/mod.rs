@@ -5,6 +5,7 @@
 
 mod exec;
 mod inlet;
+mod notice;
 mod orphan;
 mod refusal;
 mod signals;
@@ -20,6 +21,9 @@ pub(super) const SHIM_WORD: &str = "shim";
 
 /// First argument of the process that becomes the agent.
 const EXEC_WORD: &str = "agent-exec";
+
+/// First argument of the process that runs a program which is told of a notice.
+pub(super) const NOTICE_WORD: &str = "notice-run";
 
 /// Exit code of a shim that could not even write down why.
 const HOPELESS: u8 = 70;
@@ -39,6 +43,9 @@ pub fn shim_main() -> Option<ExitCode> {
     if word == OsStr::new(SHIM_WORD) {
         let dir = args.next()?;
         return Some(watchdog::run(&super::AgentDir::new(dir)));
+    }
+    if word == OsStr::new(NOTICE_WORD) {
+        return Some(notice::run(args));
     }
     (word == OsStr::new(EXEC_WORD)).then(|| exec::run(args))
 }

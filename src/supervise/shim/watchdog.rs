@@ -364,7 +364,7 @@ fn usage() -> (u64, u64) {
     (u64::try_from(cpu_ms).unwrap_or(0), u64::try_from(usage.max_rss()).unwrap_or(0) / unit)
 }
 
-fn signal_name(signal: i32) -> String {
+pub(super) fn signal_name(signal: i32) -> String {
     signal_hook::low_level::signal_name(signal)
         .map_or_else(|| format!("signal {signal}"), str::to_owned)
 }

@@ -1,0 +1,233 @@
+//! Tells the owner's own program of notices: one after the other, beside the loop.
+//!
+//! What may go here: what waits to be told, and what becomes of it. What may not: when there is a notice (`core`), how the
+//! program is run (`supervise`).
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::host::Host;
+use super::news::News;
+use super::notice_json::notice_json;
+use crate::core::{Effect, Event, Notice, NoticeKind, Snapshot};
+use crate::supervise::{Launcher, NoticeRun, run_notice};
+
+/// Notices that wait while one is told. They come seconds apart; where more wait than this, the program has been at its
+/// limit of time again and again, and the oldest are left out and counted.
+const WAITING: usize = 16;
+/// Longest time that a program may be given.
+pub const MOST_NOTICE_TIME: Duration = Duration::from_mins(5);
+/// Time beyond that in which what runs a program must have ended it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The program that is told of notices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoticeCommand {
+    /// Program and arguments; no shell reads them.
+    pub argv: Vec<String>,
+    /// Most time for it and all that it starts; [`MOST_NOTICE_TIME`] at most.
+    pub limit: Duration,
+    /// What it is told of.
+    pub on: Vec<NoticeKind>,
+}
+
+/// Where a host learns which program is told: asked anew for each notice, so that a change counts at once.
+#[derive(Clone)]
+pub struct NoticeSource(Arc<Look>);
+
+type Look = dyn Fn() -> Result<Option<NoticeCommand>, String> + Send + Sync;
+
+impl NoticeSource {
+    /// Makes one of a function that says which program is to be told, `None` for none, or why that cannot be known, a
+    /// clause. It is called in a thread of its own.
+    pub fn new(
+        look: impl Fn() -> Result<Option<NoticeCommand>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for NoticeSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NoticeSource")
+    }
+}
+
+/// What became of a notice; `None` if nobody wants to be told.
+pub(super) type Told = Option<Result<(), String>>;
+
+/// What tells, and what waits to be told.
+#[derive(Debug)]
+pub(super) struct Teller {
+    launcher: Launcher,
+    source: Option<NoticeSource>,
+    root: PathBuf,
+    sender: mpsc::Sender<News>,
+    waiting: VecDeque<(Notice, Arc<Snapshot>)>,
+    left_out: u64,
+    is_busy: bool,
+}
+
+impl Teller {
+    pub(super) fn new(
+        launcher: Launcher,
+        source: Option<NoticeSource>,
+        root: PathBuf,
+        sender: mpsc::Sender<News>,
+    ) -> Self {
+        let waiting = VecDeque::new();
+        Self { launcher, source, root, sender, waiting, left_out: 0, is_busy: false }
+    }
+
+    /// Returns this with all that waits, and leaves one that has nothing to tell.
+    fn take(&mut self) -> Self {
+        let rest = Self::new(self.launcher.clone(), None, PathBuf::new(), self.sender.clone());
+        std::mem::replace(self, rest)
+    }
+
+    /// Lets a notice be told when those before it have been.
+    fn add(&mut self, notice: Notice, snapshot: Arc<Snapshot>) -> Told {
+        self.source.as_ref()?;
+        self.waiting.push_back((notice, snapshot));
+        if self.waiting.len() > WAITING {
+            self.waiting.pop_front();
+            self.left_out = self.left_out.saturating_add(1);
+        }
+        self.next()
+    }
+
+    /// Tells the next one, if none is being told; its end comes as news. What is returned is known already.
+    fn next(&mut self) -> Told {
+        if self.is_busy {
+            return None;
+        }
+        let source = self.source.clone()?;
+        let (notice, snapshot) = self.waiting.pop_front()?;
+        let left_out = std::mem::take(&mut self.left_out);
+        let (launcher, root, sender) =
+            (self.launcher.clone(), self.root.clone(), self.sender.clone());
+        let run = move || {
+            let told = match (source.0)() {
+                Err(why) => Some(Err(why)),
+                Ok(command) => command.filter(|command| command.on.contains(&notice.kind)).map(
+                    |NoticeCommand { argv, limit, .. }| {
+                        let text = notice_json(&notice, &snapshot, &root, left_out);
+                        let limit = limit.min(MOST_NOTICE_TIME);
+                        let run = NoticeRun { argv: &argv, limit, folder: &root, text: &text };
+                        run_notice(&launcher, run).map_err(|why| of_program(&argv, &why))
+                    },
+                ),
+            };
+            // The loop waits for it, or has given it up.
+            let _ = sender.blocking_send(News::NoticeTold(told));
+        };
+        match thread::Builder::new().name("notice".to_owned()).spawn(run) {
+            Ok(_) => {
+                self.is_busy = true;
+                None
+            }
+            Err(error) => Some(Err(format!("no thread could be started for it: {error}"))),
+        }
+    }
+
+    /// Tells what still waits, once the host has let go of its fleet. Returns why something was not told.
+    pub(super) async fn finish(mut self, mut inbox: mpsc::Receiver<News>) -> Option<String> {
+        loop {
+            if let Some(Err(why)) = self.next() {
+                return Some(self.with_rest(why));
+            }
+            if !self.is_busy {
+                return None;
+            }
+            let told = timeout(MOST_NOTICE_TIME + PATIENCE, heard(&mut inbox)).await;
+            self.is_busy = false;
+            match told {
+                Ok(Some(Err(why))) => return Some(self.with_rest(why)),
+                Ok(Some(Ok(())) | None) => {}
+                Err(_) => return Some(self.with_rest("what was to run it hangs".to_owned())),
+            }
+        }
+    }
+
+    /// A program that has failed is not tried again while somebody waits for the end of this process.
+    fn with_rest(&self, why: String) -> String {
+        match self.waiting.len() {
+            0 => why,
+            1 => format!("{why}; 1 more notice was not told"),
+            count => format!("{why}; {count} more notices were not told"),
+        }
+    }
+}
+
+/// Waits until a notice was told.
+async fn heard(inbox: &mut mpsc::Receiver<News>) -> Told {
+    while let Some(news) = inbox.recv().await {
+        if let News::NoticeTold(told) = news {
+            return told;
+        }
+    }
+    None
+}
+
+fn of_program(argv: &[String], why: &str) -> String {
+    format!("{}: {why}", argv.first().map_or("", String::as_str))
+}
+
+impl Host {
+    /// Shows a notice to doors, and lets the owner's program be told of it.
+    pub(super) fn pass_on(&mut self, notice: Notice) {
+        self.show(true);
+        let snapshot = Arc::clone(&self.end.snapshots.borrow());
+        let told = self.teller.add(notice, snapshot);
+        self.note_told(told);
+    }
+
+    /// A notice was told, or not: the next one.
+    pub(super) fn notice_told(&mut self, told: Told) {
+        self.teller.is_busy = false;
+        self.note_told(told);
+        let next = self.teller.next();
+        self.note_told(next);
+    }
+
+    fn note_told(&mut self, told: Told) {
+        let Some(told) = told else { return };
+        let trouble = told.err();
+        if self.end.snapshots.borrow().header.notice_trouble != trouble {
+            self.apply(Event::NoticeTrouble(trouble));
+        }
+    }
+
+    /// Passes on what waits for more of its kind, or for the disk: this host ends. Nothing is told of a fleet that it has
+    /// not yet looked at as a whole.
+    pub(super) fn pass_on_rest(&mut self) {
+        if !self.recovering {
+            let effects = self.fleet.last_notices(self.clock.now());
+            self.stale |= !effects.is_empty();
+            self.perform(effects);
+        }
+        for (_, effect) in std::mem::take(&mut self.waiting) {
+            if let Effect::Notify(notice) = effect {
+                self.pass_on(notice);
+            }
+        }
+    }
+
+    /// Lets go of the fleet, then tells what still waits to be told. Returns why the last one was not told, if that is so:
+    /// doors may have left before they saw it.
+    pub(super) async fn let_go(mut self) -> Option<String> {
+        let nobody = mpsc::channel(1);
+        let inbox = std::mem::replace(&mut self.inbox, nobody.1);
+        let teller = self.teller.take();
+        let known = self.end.snapshots.borrow().header.notice_trouble.clone();
+        drop(self);
+        teller.finish(inbox).await.or(known)
+    }
+}
