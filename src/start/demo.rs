@@ -17,6 +17,7 @@ use super::task_maker::PlanMaker;
 use crate::adapters::{Adapter, adapter, known_kinds};
 use crate::cli::Failure;
 use crate::cli::arguments::DemoArguments;
+use crate::cli::config::Notices;
 use crate::core::AgentKind;
 use crate::demo::{KIND, Player};
 use crate::journal::{Draft, FleetDir, StateDir, make_dir};
@@ -108,6 +109,7 @@ impl Stage {
             remark: None,
             sizes: None,
             mouse: true,
+            alerts: Notices::default().on_screen(),
         })
     }
 

@@ -181,6 +181,7 @@ impl Fleet {
         if given.task.agent.is_none() && given.after.is_empty() {
             adopt(&mut options, self.newest.as_deref(), &config);
         }
+        let alerts = config.notices.on_screen();
         let maker = PlanMaker {
             folder,
             has_command: options.command.is_some(),
@@ -201,6 +202,7 @@ impl Fleet {
             history: Some(state.path().join("history.jsonl")),
             sizes: Some(state.path().join("sizes.json")),
             mouse: true,
+            alerts,
         })
     }
 }

@@ -132,6 +132,9 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
         let verb = if needy == 1 { "needs" } else { "need" };
         parts.push(Part::new(2, Tone::Warning, format!("{needy} {verb} you")));
     }
+    if let Some(why) = &header.notice_trouble {
+        parts.push(Part::new(4, Tone::Warning, format!("notices fail: {}", cut(why))));
+    }
     for (kind, cause) in &header.kinds_held {
         parts.push(Part::new(3, Tone::Warning, format!("{} held: {}", cut(kind), cut(cause))));
     }

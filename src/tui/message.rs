@@ -10,7 +10,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use super::handover::Handed;
 use super::layout::Shares;
 use super::session::{Dispatched, Left, Link};
-use crate::core::{AgentId, Command, Reply, Snapshot, Submission};
+use crate::core::{AgentId, Command, Header, Notice, Reply, Snapshot, Submission};
 use crate::runtime::{Given, Gone};
 use crate::tail::view;
 
@@ -140,6 +140,8 @@ pub(super) enum Request {
     ReadFacts(AgentId),
     /// Ring.
     Bell,
+    /// Let the terminal show a notification of this notice.
+    Notify(Box<Header>, Notice),
     /// End.
     Leave(Left),
 }

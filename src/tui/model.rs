@@ -4,6 +4,7 @@
 //! what a single pane does with a key.
 
 mod absence;
+mod alert;
 mod grant;
 mod hearing;
 mod keys;
@@ -32,6 +33,7 @@ use super::theme::{Theme, Tone};
 use super::wish::Wish;
 use super::world::{Connection, World};
 use crate::core::{Command, Moment, QuestionId, Snapshot};
+use crate::words::notice_line::{Alerts, HeardUpTo};
 use crate::words::plain_text::cells;
 
 /// The screen.
@@ -64,6 +66,9 @@ pub(super) struct Model {
     /// A cap question that the person has put off by going back to the editor.
     seen_question: Option<QuestionId>,
     was_all_done: bool,
+    /// What the terminal does for notices, and which of them it has done that for.
+    alerts: Alerts,
+    heard: HeardUpTo,
     /// What was asked to end by the last key, and what was said when the last agent had: neither may hide the other.
     ending: Option<String>,
     end_remark: Option<String>,
@@ -122,6 +127,8 @@ impl Model {
             is_leaving: false,
             seen_question: None,
             was_all_done: true,
+            alerts: session.alerts,
+            heard: HeardUpTo::default(),
             ending: None,
             end_remark: None,
             kept: 0,
@@ -284,7 +291,9 @@ impl Model {
                     let text = linked_again(is_same, &handle.snapshot());
                     self.flash(text.to_owned(), Tone::Warning);
                 }
-                let mut requests = self.snapshot(handle.snapshot());
+                let snapshot = handle.snapshot();
+                self.join(&snapshot.header);
+                let mut requests = self.snapshot(snapshot);
                 self.world.connection = Connection::Up;
                 self.connections += 1;
                 requests.extend(self.send_lost());
@@ -295,13 +304,10 @@ impl Model {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
-        let question = |snapshot: &Snapshot| snapshot.question.as_ref().map(|it| it.id);
-        let asks = question(&snapshot).filter(|_| self.connections > 0 && !self.is_leaving);
-        let is_asked_anew = asks.is_some() && asks != question(&self.world.snapshot);
         self.world.snapshot = snapshot;
+        let requests = self.alert();
         let snapshot = &self.world.snapshot;
         let all_done = snapshot.header.all_done;
-        let mut requests = Vec::new();
         if let Some(ended) = self.absence.as_mut().and_then(|it| it.news(snapshot)) {
             self.flash(ended_meanwhile(ended), Tone::Strong);
         } else if all_done && !self.was_all_done && !snapshot.rows.is_empty() {
@@ -315,18 +321,9 @@ impl Model {
             let text = before.map_or(text.clone(), |before| format!("{before} · {text}"));
             self.end_remark = Some(text.clone());
             self.flash(text, tone);
-            requests.extend(self.bell());
-        }
-        if is_asked_anew {
-            requests.extend(self.bell());
         }
         self.was_all_done = all_done;
         requests
-    }
-
-    /// Rings for somebody who looks elsewhere, or may do so: not every terminal tells.
-    fn bell(&self) -> Option<Request> {
-        (self.has_focus != Some(true)).then_some(Request::Bell)
     }
 
     /// Opens the cap question as soon as nobody is typing.

@@ -14,6 +14,7 @@ use super::layout::Shares;
 use crate::core::{Moment, NanoUsd, Task};
 use crate::journal::FleetDir;
 use crate::runtime::FleetHandle;
+use crate::words::notice_line::Alerts;
 
 /// How the screen stands with its host. Whoever connects keeps it up to date for as long as the screen lives.
 #[derive(Debug, Clone)]
@@ -155,6 +156,8 @@ pub struct Session {
     pub sizes: Option<PathBuf>,
     /// Mouse reports are wanted.
     pub mouse: bool,
+    /// What the terminal does when there is a notice and its window may not have the focus.
+    pub alerts: Alerts,
 }
 
 /// A draft that was dispatched.

@@ -16,8 +16,9 @@ use super::model::Model;
 use super::session::{Kept, KindInfo, Link, Made, Problem, Session, TaskMaker, TaskOptions};
 use super::theme::Theme;
 use super::world::{Connection, World};
-use crate::core::{AgentKind, FleetId, KindTraits, Moment, Snapshot, Task};
+use crate::core::{AgentKind, FleetId, KindTraits, Moment, NoticeKind, Snapshot, Task};
 use crate::journal::FleetDir;
+use crate::words::notice_line::Alerts;
 use crate::words::style::Style;
 
 /// Now, in every test: the moment at which `core::testing::snapshot` is taken.
@@ -157,6 +158,7 @@ pub(crate) fn model_of(
         remark: None,
         sizes: None,
         mouse: true,
+        alerts: Alerts { bell: true, notification: true, on: NoticeKind::ALL.to_vec() },
     };
     let zone = jiff::tz::TimeZone::UTC;
     (Model::new(session, THEME, zone, NOW, (columns, rows), Kept::default()), first)

@@ -30,6 +30,8 @@ mod journal;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod notices;
+#[cfg(test)]
 mod own_config;
 #[cfg(test)]
 mod picture;

@@ -9,6 +9,7 @@ use loki_fleet::core::{FleetId, Moment, Snapshot};
 use loki_fleet::journal::FleetDir;
 use loki_fleet::runtime;
 use loki_fleet::tui::{self, KindInfo, Left, Link, Made, Session, TaskMaker, TaskOptions};
+use loki_fleet::words::notice_line::Alerts;
 use rustix::process::Signal;
 use tokio::sync::watch;
 
@@ -75,6 +76,7 @@ fn run(is_read_only: bool, beside: Option<fn()>) -> ! {
         remark: None,
         sizes: None,
         mouse: true,
+        alerts: Alerts::default(),
     };
     if let Some(beside) = beside {
         std::thread::spawn(beside);

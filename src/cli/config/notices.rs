@@ -43,6 +43,13 @@ impl Notices {
         Some(NoticeCommand { argv: self.command.clone()?, limit, on: self.told() })
     }
 
+    /// Returns what the screen does with the terminal: it rings unless that is switched off.
+    #[cfg(feature = "tui")]
+    pub(crate) fn on_screen(&self) -> Alerts {
+        let is_told = self.osc9 == Some(true);
+        Alerts { bell: self.bell != Some(false), notification: is_told, on: self.told() }
+    }
+
     /// Returns what a command in the foreground does with its terminal: nothing unless that is switched on, since nobody
     /// knows whether its window has the focus.
     pub(crate) fn in_foreground(&self) -> Alerts {
@@ -195,6 +202,21 @@ mod tests {
         assert_eq!(command.on, [NoticeKind::Cap, NoticeKind::Done]);
         assert_eq!(parsed("").unwrap().to_command(), None);
         assert_eq!(parsed("[notices]\ncommand = []\n").unwrap().to_command(), None);
+    }
+
+    #[test]
+    fn the_screen_rings_unless_it_is_told_not_to_and_the_foreground_only_when_told() {
+        let of = |text: &str| {
+            let notices = parsed(text).unwrap();
+            (notices.on_screen(), notices.in_foreground())
+        };
+        let (screen, foreground) = of("");
+        assert!(screen.bell && !screen.notification);
+        assert!(!foreground.bell && !foreground.notification);
+        let (screen, foreground) = of("[notices]\nbell = false\nosc9 = true\n");
+        assert!(!screen.bell && screen.notification);
+        assert!(!foreground.bell && foreground.notification);
+        assert!(of("[notices]\nbell = true\n").1.bell);
     }
 
     #[test]

@@ -371,3 +371,14 @@ fn it_draws_at_any_size_and_in_ascii() {
     world.theme.words = Style { unicode: false, ..world.theme.words };
     assert!(header(&world, 160, 2).is_ascii());
 }
+
+/// A notice that nobody hears is worse than none.
+#[test]
+fn a_notice_that_could_not_be_told_is_said_for_as_long_as_that_is_so() {
+    let mut fleet = snapshot(1, vec![row(1)]);
+    fleet.header.notice_trouble = Some("say: it ended with\u{1b}[2J exit code 1".to_owned());
+    let shown = header(&world(fleet.clone()), 120, 2);
+    assert!(shown.contains("notices fail: say: it ended with exit code"), "{shown}");
+    fleet.header.notice_trouble = None;
+    assert!(!header(&world(fleet), 120, 2).contains("notices"));
+}

@@ -9,7 +9,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 
 use super::*;
 use crate::core::testing::{end, row, snapshot};
-use crate::core::{AgentId, NanoUsd, Outcome, Question, Refusal, Reply, Row, Status};
+use crate::core::{
+    AgentId, Header, NanoUsd, Notice, NoticeKind, Outcome, Question, Refusal, Reply, Row, Status,
+};
 use crate::runtime::{Gone, channel};
 use crate::tui::session::Left;
 use crate::tui::testing::{NOW, frame, model};
@@ -320,30 +322,65 @@ fn rings(requests: &[Request]) -> bool {
     requests.iter().any(|request| matches!(request, Request::Bell))
 }
 
+/// The same with notices of these kinds, the first of them number one.
+fn with_notices(snapshot: Snapshot, kinds: &[NoticeKind]) -> Snapshot {
+    let notices = (1..).zip(kinds).map(|(number, kind)| {
+        let (agents, text) = (Vec::new(), format!("notice {number}"));
+        Notice { number, kind: *kind, at: NOW, agents, more: 0, text }
+    });
+    let header = Header { notices: notices.collect(), ..snapshot.header };
+    Snapshot { header, ..snapshot }
+}
+
 #[test]
-fn the_bell_rings_only_for_somebody_who_may_be_looking_elsewhere() {
+fn the_terminal_tells_only_somebody_who_may_be_looking_elsewhere() {
     for (told, expected) in [(None, true), (Some(false), true), (Some(true), false)] {
-        for news in [snapshot(2, ended()), asking()] {
+        for (news, kind) in [(snapshot(2, ended()), NoticeKind::Done), (asking(), NoticeKind::Cap)]
+        {
             let mut model = model(snapshot(1, running()), 80, 24);
             if let Some(told) = told {
                 let _ = model.update(NOW, Message::Focus(!told));
                 let _ = model.update(NOW, Message::Focus(told));
             }
-            let news = Arc::new(news);
+            let news = Arc::new(with_notices(news, &[kind]));
             let requests = model.update(NOW, Message::Snapshot(Arc::clone(&news)));
             assert_eq!(rings(&requests), expected, "{told:?}: {requests:?}");
+            let notified = requests.iter().any(
+                |request| matches!(request, Request::Notify(_, notice) if notice.kind == kind),
+            );
+            assert_eq!(notified, expected, "{told:?}: {requests:?}");
             assert!(!rings(&model.update(NOW, Message::Snapshot(news))), "once");
         }
     }
 }
 
+#[test]
+fn several_notices_ring_once_and_what_is_switched_off_does_nothing() {
+    let kinds = [NoticeKind::Failed, NoticeKind::Stalled, NoticeKind::Done];
+    let news = Arc::new(with_notices(snapshot(2, ended()), &kinds));
+    let mut model = model(snapshot(1, running()), 80, 24);
+    let requests = model.update(NOW, Message::Snapshot(Arc::clone(&news)));
+    let bells = requests.iter().filter(|request| matches!(request, Request::Bell)).count();
+    assert_eq!((bells, requests.len() >= 4), (1, true), "{requests:?}");
+    let mut model = self::model(snapshot(1, running()), 80, 24);
+    model.alerts.on = vec![NoticeKind::Cap];
+    assert!(!rings(&model.update(NOW, Message::Snapshot(Arc::clone(&news)))));
+    let mut model = self::model(snapshot(1, running()), 80, 24);
+    model.alerts.bell = false;
+    let requests = model.update(NOW, Message::Snapshot(news));
+    assert!(!rings(&requests) && !requests.is_empty(), "{requests:?}");
+}
+
 /// Whoever has just opened the screen sees the question.
 #[test]
-fn the_bell_does_not_ring_for_a_question_that_was_there_before_the_screen() {
+fn the_terminal_tells_nothing_that_was_there_before_the_screen() {
     let (mut model, _) = crate::tui::testing::model_of(None, "sh", 80, 24);
-    let (handle, _end) = channel(asking());
+    let (handle, _end) = channel(with_notices(asking(), &[NoticeKind::Cap]));
     let requests = model.update(NOW, Message::Link(Link::Up { handle, away_since: None }));
     assert!(!rings(&requests), "{requests:?}");
+    let (handle, _end) = channel(with_notices(asking(), &[NoticeKind::Cap, NoticeKind::Failed]));
+    let requests = model.update(NOW, Message::Link(Link::Up { handle, away_since: None }));
+    assert!(rings(&requests), "told by the next host, while nobody was connected: {requests:?}");
 }
 
 #[test]
@@ -353,7 +390,8 @@ fn a_program_that_had_the_terminal_may_have_missed_where_the_focus_went() {
     press(&mut model, KeyCode::Esc);
     let requests = control(&mut model, 'z');
     assert!(matches!(requests.as_slice(), [Request::Suspend]), "{requests:?}");
-    assert!(rings(&model.update(NOW, Message::Snapshot(Arc::new(snapshot(2, ended()))))));
+    let news = with_notices(snapshot(2, ended()), &[NoticeKind::Done]);
+    assert!(rings(&model.update(NOW, Message::Snapshot(Arc::new(news)))));
 }
 
 #[test]

@@ -6,10 +6,12 @@ use std::io;
 
 use super::files::{Job, Opened};
 use super::{Running, variable};
-use crate::core::{Command, Refusal, Reply, Submission};
+use crate::adapters::redact;
+use crate::core::{Command, Notice, Refusal, Reply, Submission};
 use crate::runtime::Given;
 use crate::tui::clipboard::{self, Way};
 use crate::tui::message::{Asked, Message, Request};
+use crate::words::notice_line::{BELL, notification};
 
 /// Commands that wait for their answers. A host that does not answer that many will not answer one more.
 const MOST_ASKED: usize = 256;
@@ -39,7 +41,13 @@ impl Running {
                 self.tail.ask(asked);
                 None
             }
-            Request::Bell => self.said(|screen| screen.say(b"\x07").map(drop)),
+            Request::Bell => self.said(|screen| screen.say(BELL).map(drop)),
+            Request::Notify(header, notice) => {
+                let text = redact(&notice.text).into_owned();
+                let is_tmux = Way::detect(&variable) == Way::Tmux;
+                let bytes = notification(&header, &Notice { text, ..notice }, is_tmux);
+                self.said(|screen| screen.say(&bytes).map(drop))
+            }
             Request::Leave(left) => {
                 self.left.get_or_insert(left);
                 None
