@@ -296,9 +296,11 @@ fn in_tmux() -> bool {
     std::env::var_os("TMUX").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns where a host learns which program of the owner's is told of notices.
-pub(crate) fn notice_source() -> NoticeSource {
-    NoticeSource::new(|| Config::load_notices().map(|notices| notices.to_command()))
+/// Returns where a host learns which program of the owner's is told of notices. Of a fleet inside of an agent the owner
+/// may not even know.
+pub(crate) fn notice_source(depth: u32) -> Option<NoticeSource> {
+    let look = || Config::load_notices().map(|notices| notices.to_command());
+    (depth == 0).then(|| NoticeSource::new(look))
 }
 
 fn setup(depth: u32) -> Result<Setup, Failure> {
@@ -306,7 +308,7 @@ fn setup(depth: u32) -> Result<Setup, Failure> {
     supervise::adopt_orphans();
     let launcher =
         Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
-    Ok(Setup { launcher, depth, looks_per_sign: 1, notices: Some(notice_source()) })
+    Ok(Setup { launcher, depth, looks_per_sign: 1, notices: notice_source(depth) })
 }
 
 /// Says whether somebody can answer a question: the one who types sees what is written about it.

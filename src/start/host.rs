@@ -102,9 +102,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     // This process starts nothing but shims.
     supervise::adopt_orphans();
     let launcher = Launcher::this_executable().map_err(|error| error.to_string())?;
+    let depth = depth();
     // Nobody wants to hear of a demonstration elsewhere.
-    let notices = (!arguments.stay.is_ephemeral).then(notice_source);
-    let setup = Setup { launcher, depth: depth(), looks_per_sign: LOOKS_PER_SIGN, notices };
+    let notices = notice_source(depth).filter(|_| !arguments.stay.is_ephemeral);
+    let setup = Setup { launcher, depth, looks_per_sign: LOOKS_PER_SIGN, notices };
     let (hosted, go_on) = (dir.clone(), arguments.go_on.clone());
     let made = move || match go_on {
         // Under the fleet's lock: until then anybody may have changed them.

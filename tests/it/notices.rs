@@ -246,6 +246,18 @@ fn what_is_told_when_its_host_is_killed_ends_in_its_time_all_the_same() {
     assert_eq!(world.lines("runs").len(), 1);
 }
 
+#[test]
+fn nobody_is_told_of_a_fleet_inside_of_an_agent() {
+    let world = World::new();
+    tell(&world, "", "");
+    let fleet = env!("CARGO_BIN_EXE_fleet");
+    let inner = format!("'{fleet}' run --max-depth 2 --agent sh 'exit 3'; echo $? > code");
+    world.fleet(&["run", "--agent", "sh", &inner]).expect_code(0);
+    assert_eq!(world.read("code"), "1\n");
+    assert_eq!(kinds(&told(&world)), ["done"], "{:#?}", told(&world));
+    world.assert_nothing_runs();
+}
+
 #[cfg(feature = "tui")]
 const BELL: &str = "\x07";
 
