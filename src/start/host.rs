@@ -4,6 +4,7 @@
 //! `host.log`. What may go here: this process from start to end. What may not: clients (`control`), the loop
 //! (`runtime`).
 
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
@@ -119,12 +120,13 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let looped = new_loop().map_err(|error| format!("could not make a loop: {error}"))?;
     let handle = thread.handle.clone();
-    let end = looped.block_on(host(&dir, handle, arguments.stay));
+    let logged = RefCell::default();
+    let end = looped.block_on(host(&dir, handle, arguments.stay, &logged));
     let has_agents = !thread.handle.snapshot().rows.is_empty();
     // With it go the connections, and the handles that they hold.
     drop(looped);
     let finished = thread.end();
-    if let Some(why) = finished.notice_trouble {
+    if let Some(why) = finished.notice_trouble.filter(|why| Some(why) != logged.borrow().as_ref()) {
         log(&format!("a notice was not told: {}", one_line(&why)));
     }
     if !finished.is_whole {
@@ -147,6 +149,7 @@ async fn host(
     dir: &FleetDir,
     mut handle: FleetHandle,
     stay: Stay,
+    logged: &RefCell<Option<String>>,
 ) -> Result<Option<&'static str>, String> {
     let listen = |kind: SignalKind| signal(kind).map_err(|error| format!("no signals: {error}"));
     let mut terminate = listen(SignalKind::terminate())?;
@@ -157,7 +160,7 @@ async fn host(
     tell_ready();
     let troubles = handle.clone();
     let end = tokio::select! {
-        () = log_troubles(troubles) => None,
+        () = log_troubles(troubles, logged) => None,
         () = serve(&listener, handle.clone(), stay) => None,
         _ = terminate.recv() => Some("SIGTERM"),
         _ = interrupt.recv() => Some("SIGINT"),
@@ -171,15 +174,14 @@ async fn host(
 }
 
 /// Writes down why a notice was not told, whenever that is another reason than before. Never ends.
-async fn log_troubles(mut handle: FleetHandle) {
-    let mut told = None;
+async fn log_troubles(mut handle: FleetHandle, logged: &RefCell<Option<String>>) {
     while let Ok(snapshot) = handle.changed().await {
         let trouble = &snapshot.header.notice_trouble;
-        if *trouble != told {
+        if *trouble != *logged.borrow() {
             if let Some(why) = trouble {
                 log(&format!("a notice was not told: {}", one_line(why)));
             }
-            told.clone_from(trouble);
+            logged.borrow_mut().clone_from(trouble);
         }
     }
     std::future::pending::<()>().await;

@@ -133,7 +133,9 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
         parts.push(Part::new(2, Tone::Warning, format!("{needy} {verb} you")));
     }
     if let Some(why) = &header.notice_trouble {
-        parts.push(Part::new(4, Tone::Warning, format!("notices fail: {}", cut(why))));
+        // Its program comes first, and the counts are to be seen beside it.
+        let why = cut_cells(&one_line(why), NAME);
+        parts.push(Part::new(4, Tone::Warning, format!("notices fail: {why}")));
     }
     for (kind, cause) in &header.kinds_held {
         parts.push(Part::new(3, Tone::Warning, format!("{} held: {}", cut(kind), cut(cause))));

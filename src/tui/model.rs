@@ -304,8 +304,9 @@ impl Model {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
-        self.world.snapshot = snapshot;
+        let before = std::mem::replace(&mut self.world.snapshot, snapshot);
         let requests = self.alert();
+        self.say_trouble(&before);
         let snapshot = &self.world.snapshot;
         let all_done = snapshot.header.all_done;
         if let Some(ended) = self.absence.as_mut().and_then(|it| it.news(snapshot)) {

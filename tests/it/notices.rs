@@ -206,6 +206,7 @@ fn a_program_that_hangs_or_fails_is_ended_and_said_and_stops_nothing() {
             let all = logs.collect::<String>();
             if all.contains(why) { Ok(all) } else { Err(all) }
         });
+        assert_eq!(log.matches(why).count(), 1, "{log}");
         assert!(log.contains("a notice was not told: "), "{log}");
         host.signal(Signal::TERM);
         host.wait_gone("the host");

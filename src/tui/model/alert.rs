@@ -3,8 +3,10 @@
 //! What may go here: when that is wanted. What may not: the bytes, when there is a notice.
 
 use super::Model;
-use crate::core::{Header, Notice};
+use crate::core::{Header, Notice, Snapshot};
 use crate::tui::message::Request;
+use crate::tui::theme::Tone;
+use crate::words::plain_text::one_line;
 
 impl Model {
     /// The screen has come to its fleet, or to the fleet's next host.
@@ -13,6 +15,14 @@ impl Model {
             self.heard.join(header);
         } else {
             self.heard.join_again(header);
+        }
+    }
+
+    /// Says once that a notice was not told, and why; the header goes on saying that.
+    pub(super) fn say_trouble(&mut self, before: &Snapshot) {
+        let trouble = &self.world.snapshot.header.notice_trouble;
+        if let Some(why) = trouble.as_ref().filter(|_| *trouble != before.header.notice_trouble) {
+            self.flash(format!("a notice was not told: {}", one_line(why)), Tone::Bad);
         }
     }
 

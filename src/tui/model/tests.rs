@@ -557,3 +557,18 @@ fn a_screen_that_was_paused_does_not_blame_the_host() {
     wake_until(&mut model, seconds(608));
     assert_ne!(model.world.connection, Connection::Up, "it has been listened to again since");
 }
+
+#[test]
+fn a_notice_that_could_not_be_told_is_remarked_once() {
+    let mut model = model(snapshot(1, running()), 120, 40);
+    let mut news = snapshot(2, running());
+    news.header.notice_trouble = Some("say\u{1b}[2J: it ended with exit code 1".to_owned());
+    let news = Arc::new(news);
+    let _ = model.update(NOW, Message::Snapshot(Arc::clone(&news)));
+    let said = |model: &Model| model.flash.as_ref().map(|flash| flash.text.clone());
+    let text = "a notice was not told: say: it ended with exit code 1";
+    assert_eq!(said(&model).as_deref(), Some(text));
+    model.flash = None;
+    let _ = model.update(NOW, Message::Snapshot(news));
+    assert_eq!(said(&model), None);
+}
