@@ -56,7 +56,7 @@ pub(super) fn open(arguments: &DemoArguments) -> Result<u8, Failure> {
         io::stdout(),
         "the demo is over and has left nothing behind: fleet --help says how to begin"
     );
-    Ok(exit_code(left))
+    Ok(exit_code(left.left))
 }
 
 /// Where the demo takes place.
@@ -110,6 +110,9 @@ impl Stage {
             sizes: None,
             mouse: true,
             alerts: Notices::default().on_screen(),
+            others: None,
+            came_from: None,
+            keep: None,
         })
     }
 

@@ -26,6 +26,8 @@ mod kept_options;
 mod link;
 mod logs;
 #[cfg(feature = "tui")]
+mod other_fleets;
+#[cfg(feature = "tui")]
 mod screen;
 mod seen;
 mod serving;

@@ -3,6 +3,7 @@
 //! What may go here: the order of things from the command line to the screen and back. What may not: hosts, the wire,
 //! drawing.
 
+use std::any::Any;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use super::farewell::{exit_code, last_line};
 use super::join::{Joined, find_or_make};
 use super::kept_options::refuse_other_options;
 use super::link::keep_linked;
+use super::other_fleets::FleetsHere;
 use super::task_maker::{PlanMaker, missing, tasks};
 use crate::adapters::COMMAND;
 use crate::cli::arguments::{Action, Arguments, RunArguments, which_fleet};
@@ -28,7 +30,7 @@ use crate::core::{FleetOptions, Leftovers, Moment, Snapshot, Task};
 use crate::journal::{self, FleetDir, FleetStanding, Purpose, StateDir, folder_of};
 use crate::runtime::{HostEnd, Inspection, channel, depth, inspect, new_loop};
 use crate::supervise::Launcher;
-use crate::tui::{self, Link, Made, Session, TaskOptions};
+use crate::tui::{self, Departure, Left, Link, Made, Session, TaskOptions};
 use crate::words::plain_text::one_line;
 use crate::words::style::Style;
 
@@ -85,33 +87,48 @@ pub(super) fn open(arguments: &Arguments, argv: Vec<String>) -> Result<u8, Failu
     // Without it nothing is kept, and the screen says so when it tries.
     let _ = journal::make_dir(&drafts);
     let draft = DraftPlace::take(&drafts, &fleet.root);
-    let mut session = fleet.session(&state, &laid_over, config, (plan, first), folder)?;
+    let opening = Opening { state, given: laid_over, config, context: plan.context, folder };
+    let mut session = fleet.session(&Arc::new(opening), first)?;
     session.remark = remark;
     session.draft = draft.as_ref().map(|place| place.path().to_owned());
-    show(session, &fleet)
+    show(session)
 }
 
-/// Shows the screen, and says what is left when it has gone.
-fn show(session: Session, fleet: &Fleet) -> Result<u8, Failure> {
+/// Shows the screen, and says what is left when it has gone: of the fleet that was shown last, and of the one behind it.
+fn show(session: Session) -> Result<u8, Failure> {
     let looped = new_loop().map_err(|error| Failure::input(error.to_string()))?;
-    let left =
+    let Departure { left, links } =
         looped.block_on(tui::run(session)).map_err(|error| Failure::input(error.to_string()))?;
-    let link = fleet.link.borrow().clone();
-    let snapshot = match link {
-        Link::Up { handle, .. } => handle.snapshot(),
-        Link::Failed(why) => return Err(Failure::no_fleet(why)),
-        Link::Waiting(_) => return Ok(exit_code(left)),
-    };
     let style = Style::detect(true, &|name| std::env::var(name).ok());
-    if let Some(line) = last_line(left, &snapshot, style) {
-        // The terminal may have gone, and with it whoever would read this.
-        let _ = writeln!(io::stdout(), "{line}");
+    for (place, link) in links.into_iter().enumerate() {
+        let link = link.borrow().clone();
+        let snapshot = match link {
+            Link::Up { handle, .. } => handle.snapshot(),
+            Link::Failed(why) if place == 0 => return Err(Failure::no_fleet(why)),
+            Link::Failed(_) | Link::Waiting(_) => continue,
+        };
+        let left = if place == 0 { left } else { Left::Detached };
+        if let Some(line) = last_line(left, &snapshot, style) {
+            // The terminal may have gone, and with it whoever would read this.
+            let _ = writeln!(io::stdout(), "{line}");
+        }
     }
     Ok(exit_code(left))
 }
 
+/// What every fleet is opened with that this screen shows.
+pub(super) struct Opening {
+    pub(super) state: StateDir,
+    /// Options of tasks and fleets as given.
+    given: RunArguments,
+    config: Config,
+    context: Option<String>,
+    /// The folder that the screen was started in.
+    folder: PathBuf,
+}
+
 /// The fleet that the screen is opened on.
-struct Fleet {
+pub(super) struct Fleet {
     dir: FleetDir,
     /// How the screen stands with its host.
     link: watch::Receiver<Link>,
@@ -140,7 +157,7 @@ impl Fleet {
     }
 
     /// A fleet that is there already: one that has ended is looked at as it is, any other one has a host or gets one.
-    fn attach(state: &StateDir, seen: Inspection) -> Result<Self, Failure> {
+    pub(super) fn attach(state: &StateDir, seen: Inspection) -> Result<Self, Failure> {
         let dir = seen.dir.clone();
         if let Some(host) = &seen.elsewhere {
             let id = dir.id();
@@ -167,31 +184,27 @@ impl Fleet {
         )))
     }
 
-    fn session(
-        &self,
-        state: &StateDir,
-        given: &RunArguments,
-        config: Config,
-        (plan, first): (Plan, Made),
-        folder: PathBuf,
-    ) -> Result<Session, Failure> {
+    /// Makes what the screen on it begins with, with tasks to be queued at once.
+    pub(super) fn session(self, opening: &Arc<Opening>, first: Made) -> Result<Session, Failure> {
+        let Opening { state, given, config, context, folder } = opening.as_ref();
         // Somebody who attaches from elsewhere means the fleet's folder, not the one they happen to be in.
-        let folder = if folder_of(&folder) == self.root { folder } else { self.root.clone() };
-        let mut options = task_options(given, &config, &plan, &folder).map_err(Failure::input)?;
+        let folder = if folder_of(folder) == self.root { folder } else { &self.root };
+        let mut options =
+            task_options(given, config, context.clone(), folder).map_err(Failure::input)?;
         if given.task.agent.is_none() && given.after.is_empty() {
-            adopt(&mut options, self.newest.as_deref(), &config);
+            adopt(&mut options, self.newest.as_deref(), config);
         }
         let alerts = config.notices.on_screen();
         let maker = PlanMaker {
-            folder,
+            folder: folder.clone(),
             has_command: options.command.is_some(),
             assume_cost: self.options.assume_cost,
-            config,
+            config: config.clone(),
         };
         Ok(Session {
-            link: self.link.clone(),
-            dir: self.dir.clone(),
-            folder: self.root.clone(),
+            link: self.link,
+            dir: self.dir,
+            folder: self.root,
             maker: Box::new(maker),
             options,
             first: Some(first).filter(|made: &Made| !made.tasks.is_empty()),
@@ -203,6 +216,9 @@ impl Fleet {
             sizes: Some(state.path().join("sizes.json")),
             mouse: true,
             alerts,
+            others: Some(Arc::new(FleetsHere(Arc::clone(opening)))),
+            came_from: None,
+            keep: self.ended.map(|ended| Box::new(ended) as Box<dyn Any + Send>),
         })
     }
 }
@@ -244,7 +260,7 @@ fn make_mesh(options: &FleetOptions) -> Result<(), Failure> {
 fn task_options(
     given: &RunArguments,
     config: &Config,
-    plan: &Plan,
+    context: Option<String>,
     folder: &Path,
 ) -> Result<TaskOptions, String> {
     let task = &given.task;
@@ -271,7 +287,7 @@ fn task_options(
         timeout: task.timeout,
         idle_timeout: task.idle_timeout,
         keep_leftovers: task.leftovers == Some(Leftovers::Keep),
-        context: plan.context.clone(),
+        context,
     })
 }
 

@@ -166,7 +166,9 @@ fn name(world: &World) -> Vec<Part> {
         parts.push(Part::new(3, Tone::Warning, "demo"));
     }
     if world.is_read_only {
-        parts.push(Part::new(3, Tone::Warning, "read-only"));
+        let ended = header.last_end.map(|end| time_text::age(world.now.since(end)));
+        let ended = ended.map_or_else(|| "ended".to_owned(), |age| format!("ended {age} ago"));
+        parts.push(Part::new(3, Tone::Warning, ended));
     }
     parts.push(Part::new(7, Tone::Dim, last_name(&world.folder)));
     parts

@@ -86,6 +86,9 @@ pub enum Action {
     Close,
     NextField,
     PreviousField,
+    Fleets,
+    Compare,
+    AllFolders,
 }
 
 /// One line of the table.
@@ -144,6 +147,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Everywhere, key(KeyCode::F(4)),                Action::Cap,            "F4",        "cap",                     7),
     bind(Place::Everywhere, control('g'),                      Action::Cap,            "Ctrl-G",    "cap",                     0),
     bind(Place::Everywhere, control('o'),                      Action::Options,        "Ctrl-O",    "kind and options",        0),
+    bind(Place::Everywhere, key(KeyCode::F(3)),                Action::Fleets,         "F3",        "fleets",                  11),
     bind(Place::Everywhere, control('c'),                      Action::QuitQuestion,   "Ctrl-C",    "quit question (twice: leave, agents go on)", 0),
     bind(Place::Everywhere, control('l'),                      Action::Redraw,         "Ctrl-L",    "draw anew",               0),
 
@@ -196,6 +200,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "tell it more",            0),
     bind(Place::Agents,     letter('c'),                       Action::Cap,            "c",         "cap",                     0),
     bind(Place::Agents,     letter('v'),                       Action::Results,        "v",         "results",                 6),
+    bind(Place::Agents,     letter('H'),                       Action::Fleets,         "H",         "earlier and other fleets", 0),
     bind(Place::Agents,     letter('o'),                       Action::ShowFile,       "o",         "open in $PAGER",          0),
     bind(Place::Agents,     letter('O'),                       Action::EditFile,       "O",         "open in $EDITOR",         0),
     bind(Place::Agents,     letter('y'),                       Action::CopyPath,       "y",         "copy path",               0),
@@ -302,6 +307,27 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Text,       letter('q'),                       Action::Close,          "q",         "",                        0),
     bind(Place::Text,       key(KeyCode::Enter),               Action::Close,          "Enter",     "",                        0),
     bind(Place::Text,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
+
+    bind(Place::Fleets,     letter('j'),                       Action::Down,           "j",         "down",                     0),
+    bind(Place::Fleets,     key(KeyCode::Down),                Action::Down,           "Down",      "",                         0),
+    bind(Place::Fleets,     letter('k'),                       Action::Up,             "k",         "up",                       0),
+    bind(Place::Fleets,     key(KeyCode::Up),                  Action::Up,             "Up",        "",                         0),
+    bind(Place::Fleets,     key(KeyCode::PageDown),            Action::PageDown,       "PgDn",      "page down",                0),
+    bind(Place::Fleets,     key(KeyCode::PageUp),              Action::PageUp,         "PgUp",      "page up",                  0),
+    bind(Place::Fleets,     letter('g'),                       Action::First,          "g",         "newest",                   0),
+    bind(Place::Fleets,     key(KeyCode::Home),                Action::First,          "Home",      "",                         0),
+    bind(Place::Fleets,     letter('G'),                       Action::Last,           "G",         "oldest",                   0),
+    bind(Place::Fleets,     key(KeyCode::End),                 Action::Last,           "End",       "",                         0),
+    bind(Place::Fleets,     key(KeyCode::Enter),               Action::Accept,         "Enter",     "open",                     1),
+    bind(Place::Fleets,     letter(' '),                       Action::Mark,           "Space",     "mark two",                 3),
+    bind(Place::Fleets,     letter('='),                       Action::Compare,        "=",         "compare them",             4),
+    bind(Place::Fleets,     letter('/'),                       Action::Search,         "/",         "search",                   5),
+    bind(Place::Fleets,     letter('a'),                       Action::AllFolders,     "a",         "all folders or this one",  6),
+    bind(Place::Fleets,     key(KeyCode::Esc),                 Action::Close,          "Esc",       "close",                    2),
+    bind(Place::Fleets,     letter('q'),                       Action::Close,          "q",         "",                         0),
+    bind(Place::Fleets,     letter('H'),                       Action::Close,          "H",         "",                         0),
+    bind(Place::Fleets,     key(KeyCode::F(3)),                Action::Close,          "F3",        "",                         0),
+    bind(Place::Fleets,     control('c'),                      Action::Close,          "Ctrl-C",    "",                         0),
 
     bind(Place::Help,       key(KeyCode::Down),                Action::Down,           "Down",      "down",                    2),
     bind(Place::Help,       key(KeyCode::Up),                  Action::Up,             "Up",        "up",                      3),

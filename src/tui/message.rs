@@ -9,8 +9,9 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::handover::Handed;
 use super::layout::Shares;
-use super::session::{Dispatched, Left, Link};
-use crate::core::{AgentId, Command, Header, Notice, Reply, Snapshot, Submission};
+use super::others::FleetList;
+use super::session::{Dispatched, Left, Link, Made};
+use crate::core::{AgentId, Command, FleetId, Header, Notice, Reply, Snapshot, Submission};
 use crate::runtime::{Given, Gone};
 use crate::tail::view;
 
@@ -45,8 +46,26 @@ pub(super) enum Message {
     Handed(Box<Handed>),
     /// What came out of `$EDITOR`.
     Draft(String),
+    /// Something about other fleets that was asked for.
+    Fleets(FleetNews),
+    /// Tasks to be queued as those of the command line are.
+    Bring(Box<Made>),
     /// A moment that the model asked for has come.
     Wake,
+}
+
+/// What comes of a question about other fleets.
+#[derive(Debug)]
+pub(super) enum FleetNews {
+    /// The list, as far as it is; of all folders if that is said.
+    List {
+        /// It is the one of all folders.
+        everywhere: bool,
+        /// The list.
+        list: FleetList,
+    },
+    /// It could not be done; why, in one sentence.
+    Failed(String),
 }
 
 /// What a command was sent for: decides what is said when its reply comes.
@@ -142,6 +161,15 @@ pub(super) enum Request {
     Bell,
     /// Let the terminal show a notification of this notice.
     Notify(Box<Header>, Notice),
+    /// Read which fleets there are: of all folders, or of this one.
+    ListFleets {
+        /// Of all folders.
+        everywhere: bool,
+    },
+    /// Show another fleet.
+    OpenFleet(FleetId),
+    /// Show the fleet again that was shown before.
+    GoBack,
     /// End.
     Leave(Left),
 }

@@ -20,6 +20,7 @@ mod layout;
 mod message;
 mod modal;
 mod model;
+mod others;
 mod run;
 mod search_line;
 mod session;
@@ -32,8 +33,10 @@ mod wish;
 mod world;
 
 pub use keymap::{Action, Binding, KEYMAP, Place};
+pub use others::{FleetList, ListedFleet, OtherFleets};
 pub use run::{ScreenError, run};
 pub use session::{
-    Dispatched, Kept, KindInfo, Left, Link, Made, Problem, Session, TaskMaker, TaskOptions,
+    Departure, Dispatched, Kept, KindInfo, Left, Link, Made, Problem, Session, TaskMaker,
+    TaskOptions,
 };
 pub use terminal::{TerminalError, check as check_terminal};

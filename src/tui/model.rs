@@ -5,6 +5,7 @@
 
 mod absence;
 mod alert;
+mod fleets;
 mod grant;
 mod hearing;
 mod keys;
@@ -104,6 +105,8 @@ impl Model {
             options: session.options,
             is_read_only: session.is_read_only,
             is_demo: session.is_demo,
+            has_others: session.others.is_some(),
+            came_from: session.came_from,
             zone,
         };
         let mut model = Self {
@@ -175,6 +178,11 @@ impl Model {
                 Vec::new()
             }
             Message::History(read) => self.history(read),
+            Message::Fleets(news) => self.fleets(news),
+            Message::Bring(made) => {
+                self.editor.bring(*made);
+                Vec::new()
+            }
             Message::Told(text, went_well) => {
                 self.tell(text, if went_well { Tone::Plain } else { Tone::Bad });
                 Vec::new()

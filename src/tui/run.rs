@@ -6,38 +6,37 @@
 //! at most, and while nothing happens nothing wakes up.
 
 mod files;
+mod fleets;
 mod handing;
 mod history;
 mod perform;
+mod seat;
 mod signals;
 mod timer;
+mod turning;
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::sync::mpsc;
 
-use self::files::{Files, Job, Places, read_draft, read_sizes};
+use self::fleets::{Brought, Fleets};
+use self::seat::{Around, Seat, read_kept};
 use self::signals::{Asks, Signals};
 use self::timer::{Timer, due};
 use super::draw::draw;
 use super::input::{Input, News, Reader};
-use super::message::Message;
-use super::model::Model;
-use super::session::{Kept, Left, Link, Session};
+use super::message::{Message, Request};
+use super::session::{Departure, Left, Link, Session};
 use super::terminal::{Screen, TerminalError, has_paste_marks, input, panics, size};
 use super::theme::Theme;
 use crate::core::{Moment, Snapshot};
 use crate::runtime::{Clock, FleetHandle, Gone};
-use crate::tail::view::{Page, TailView};
+use crate::tail::view::Page;
 
 /// Time of one frame.
 const FRAME: Duration = Duration::from_micros(16_667);
-/// Messages of what was asked for that wait for the loop. Who has one more waits until there is room.
-const MESSAGES: usize = 64;
 /// How long the end waits for the host to take what was sent to it last.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Time after which the model is woken again where it asks for one that is past already.
@@ -58,7 +57,7 @@ pub enum ScreenError {
 
 /// Runs the screen until it is left. The terminal is as it was before when this returns, also with an error or a
 /// panic. Must run in a loop of one thread (see [`crate::runtime::new_loop`]).
-pub async fn run(session: Session) -> Result<Left, ScreenError> {
+pub async fn run(session: Session) -> Result<Departure, ScreenError> {
     let left = panics::in_screen(run_inside(session)).await;
     for report in panics::take_reports() {
         // What failed beside the screen could not be printed over it. There is nobody else to tell.
@@ -67,13 +66,13 @@ pub async fn run(session: Session) -> Result<Left, ScreenError> {
     left
 }
 
-async fn run_inside(session: Session) -> Result<Left, ScreenError> {
+async fn run_inside(session: Session) -> Result<Departure, ScreenError> {
     let timer = Timer::begin();
     // What ends us is caught before there is something to restore.
     let mut signals = Signals::catch()?;
     signals.until_foreground().await;
     let mut running = Running::start(session, signals, timer)?;
-    let first = running.link.borrow_and_update().clone();
+    let first = running.seat.newest_link();
     running.link(first).await;
     while running.left.is_none() {
         // What is drawn has the size that the terminal has then, whether its signal has come or not.
@@ -88,17 +87,7 @@ async fn run_inside(session: Session) -> Result<Left, ScreenError> {
         running.take(happened).await;
         running.take_what_is_there().await;
     }
-    running.save_draft();
-    let Running { screen, reader, files, left, mut asked, messages, .. } = running;
-    // The thread that reads ends before the terminal is given back, or it would take keys that are the shell's.
-    drop(reader);
-    drop(screen);
-    // What was sent last reaches the host, if there is one; what it answers interests nobody any more.
-    drop(messages);
-    let all = async { while asked.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(LAST_WORDS, all).await;
-    files.finish();
-    Ok(left.unwrap_or(Left::Detached))
+    Ok(running.end().await)
 }
 
 /// Something that the loop waits for.
@@ -111,30 +100,26 @@ enum Happened {
     Snapshot(Result<Arc<Snapshot>, Gone>),
     Message(Message),
     Page(Arc<Page>),
+    Brought(Brought),
     Panicked,
     Time,
 }
 
 /// A screen that runs.
 struct Running {
-    model: Model,
+    /// The fleet that is shown.
+    seat: Seat,
+    /// The fleet that the screen began with, while another one is shown.
+    behind: Option<Seat>,
     clock: Clock,
     screen: Screen,
     /// `None` while the terminal is somebody else's.
     reader: Option<Reader>,
     signals: Signals,
-    link: watch::Receiver<Link>,
-    is_linked: bool,
-    handle: Option<FleetHandle>,
-    tail: TailView,
-    pages: watch::Receiver<Arc<Page>>,
-    files: Files,
-    sender: mpsc::Sender<Message>,
-    messages: mpsc::Receiver<Message>,
-    /// Commands that were sent and not answered.
-    asked: JoinSet<()>,
-    /// What came of requests and the model does not know yet; a few at most.
-    later: VecDeque<Message>,
+    /// Reads about other fleets, once somebody has asked.
+    fleets: Option<Fleets>,
+    brings: mpsc::Sender<Brought>,
+    brought: fleets::News,
     timer: Timer,
     drawn: Option<Instant>,
     size: (u16, u16),
@@ -148,57 +133,54 @@ fn variable(name: &str) -> Option<String> {
 
 impl Running {
     fn start(session: Session, signals: Signals, timer: Timer) -> Result<Self, ScreenError> {
-        let mut places = Places {
-            draft: session.draft.clone(),
-            history: session.history.clone(),
-            sizes: session.sizes.clone(),
-            dir: session.dir.clone(),
-        };
-        let draft = read_draft(places.draft.as_deref());
-        let unread = draft.as_ref().err().map(|error| {
-            // Nothing is written over what nobody has seen.
-            places.draft = None;
-            let text = format!(
-                "could not read the draft of the last time, so it stays and this one is not kept: {error}"
-            );
-            Message::Told(text, false)
-        });
-        let remark = session.remark.clone().map(|remark| Message::Told(remark, false));
-        let kept =
-            Kept { draft: draft.unwrap_or_default(), shares: read_sizes(places.sizes.as_deref()) };
-        let (sender, messages) = mpsc::channel(MESSAGES);
-        let files = Files::start(places, sender.clone())?;
-        let tail = TailView::start()?;
-        let pages = tail.pages();
-        let link = session.link.clone();
         let clock = Clock::start(Moment::default());
-        let screen = Screen::enter(session.mouse, &variable)?;
+        let read = read_kept(&session);
+        let mouse = session.mouse;
+        let around = Around {
+            theme: Theme::detect(&variable),
+            zone: jiff::tz::TimeZone::system(),
+            now: clock.now(),
+            size: pair(size()),
+        };
+        let measured = around.size;
+        let seat = Seat::take(session, read, around)?;
+        let screen = Screen::enter(mouse, &variable)?;
         let reader = Some(Reader::start(input()?, has_paste_marks(&variable))?);
-        let size = pair(size());
-        let zone = jiff::tz::TimeZone::system();
-        let theme = Theme::detect(&variable);
-        let model = Model::new(session, theme, zone, clock.now(), size, kept);
+        let (brings, brought) = fleets::news();
         Ok(Self {
-            model,
+            seat,
+            behind: None,
             clock,
             screen,
             reader,
             signals,
-            link,
-            is_linked: true,
-            handle: None,
-            tail,
-            pages,
-            files,
-            sender,
-            messages,
-            asked: JoinSet::new(),
-            later: remark.into_iter().chain(unread).collect(),
+            fleets: None,
+            brings,
+            brought,
             drawn: None,
             timer,
-            size,
+            size: measured,
             left: None,
         })
+    }
+
+    /// Ends it; returns how it was left.
+    async fn end(mut self) -> Departure {
+        self.seat.save_draft();
+        // The thread that reads ends before the terminal is given back, or it would take keys that are the shell's.
+        drop(self.reader);
+        drop(self.screen);
+        let mut links = Vec::new();
+        for seat in std::iter::once(self.seat).chain(self.behind) {
+            let Seat { link, files, mut asked, messages, .. } = seat;
+            // What was sent last reaches the host, if there is one; what it answers interests nobody any more.
+            drop(messages);
+            let all = async { while asked.join_next().await.is_some() {} };
+            let _ = tokio::time::timeout(LAST_WORDS, all).await;
+            files.finish();
+            links.push(link);
+        }
+        Departure { left: self.left.unwrap_or(Left::Detached), links }
     }
 
     /// Says whether a frame is to be drawn now: something changed, the last one has been written and its time is over.
@@ -206,7 +188,7 @@ impl Running {
     fn is_due(&self) -> bool {
         let now = Instant::now();
         let is_over = self.drawn.is_none_or(|drawn| now.duration_since(drawn) >= FRAME);
-        self.model.is_stale() && is_over && !self.screen.is_busy()
+        self.seat.model.is_stale() && is_over && !self.screen.is_busy()
     }
 
     #[expect(clippy::disallowed_methods, reason = "frames are counted by the real clock")]
@@ -216,27 +198,27 @@ impl Running {
             return Ok(());
         }
         let is_first = self.drawn.replace(Instant::now()).is_none();
-        self.screen.draw(self.size.into(), |frame| draw(&self.model, frame))?;
-        self.model.drawn();
-        if is_first && let Err(why) = self.files.ask(Job::ReadHistory) {
-            // Nobody needs it for the first frame, and it is read before anything can be added to it.
-            self.later.push_back(Message::History(Err(why.to_owned())));
+        self.screen.draw(self.size.into(), |frame| draw(&self.seat.model, frame))?;
+        self.seat.model.drawn();
+        if is_first {
+            self.seat.read_history();
         }
         Ok(())
     }
 
     /// Waits for the next thing to happen: for ever if nothing does.
     async fn wait(&mut self) -> Happened {
-        let until_woken = self.model.wake_at().map(|moment| self.clock.until(moment).max(SHORTEST));
-        let until_frame = (self.model.is_stale() && !self.screen.is_busy())
+        let until_woken =
+            self.seat.model.wake_at().map(|moment| self.clock.until(moment).max(SHORTEST));
+        let until_frame = (self.seat.model.is_stale() && !self.screen.is_busy())
             .then(|| self.drawn.map(|drawn| FRAME.saturating_sub(drawn.elapsed())))
             .flatten();
         let is_waking =
             until_woken.is_some_and(|span| until_frame.is_none_or(|frame| span <= frame));
         let timer = [until_woken, until_frame].into_iter().flatten().min();
         let timer = timer.map(|span| self.timer.after(span));
-        let Self { signals, reader, screen, link, is_linked, handle, messages, .. } = self;
-        let pages = &mut self.pages;
+        let Self { signals, reader, screen, seat, brought, .. } = self;
+        let Seat { link, is_linked, handle, messages, pages, .. } = seat;
         tokio::select! {
             biased;
             asks = signals.next() => Happened::Signal(asks),
@@ -249,6 +231,7 @@ impl Running {
             Some(message) = messages.recv() => Happened::Message(message),
             Ok(()) = pages.changed() => Happened::Page(Arc::clone(&pages.borrow_and_update())),
             snapshot = changed(handle) => Happened::Snapshot(snapshot),
+            Some(brought) = brought.recv() => Happened::Brought(brought),
             () = panics::reported() => Happened::Panicked,
             Some(()) = due(timer) => {
                 if is_waking { Happened::Message(Message::Wake) } else { Happened::Time }
@@ -265,18 +248,19 @@ impl Running {
             }
             Happened::Written(Ok(())) | Happened::Time => {}
             Happened::LinkChanged => {
-                let link = self.link.borrow_and_update().clone();
+                let link = self.seat.newest_link();
                 self.link(link).await;
             }
-            Happened::LinkClosed => self.is_linked = false,
+            Happened::LinkClosed => self.seat.is_linked = false,
             Happened::Snapshot(Ok(snapshot)) => self.update(Message::Snapshot(snapshot)).await,
             Happened::Snapshot(Err(Gone)) => {
-                self.handle = None;
+                self.seat.handle = None;
                 let waiting = Link::Waiting("the connection to the host has ended".to_owned());
                 self.update(Message::Link(waiting)).await;
             }
             Happened::Message(message) => self.update(message).await,
             Happened::Page(page) => self.update(Message::Page(page)).await,
+            Happened::Brought(brought) => self.take_brought(brought).await,
             Happened::Panicked => {
                 let text = "a part of fleet has failed; leave the screen to read why".to_owned();
                 self.update(Message::Told(text, false)).await;
@@ -292,7 +276,7 @@ impl Running {
             }
             if let Some(news) = self.reader.as_mut().and_then(Reader::ready) {
                 self.take(Happened::Read(news)).await;
-            } else if let Ok(message) = self.messages.try_recv() {
+            } else if let Ok(message) = self.seat.messages.try_recv() {
                 self.update(message).await;
             } else {
                 return;
@@ -321,7 +305,7 @@ impl Running {
     }
 
     async fn link(&mut self, link: Link) {
-        self.handle = match &link {
+        self.seat.handle = match &link {
             Link::Up { handle, .. } => Some(handle.clone()),
             Link::Waiting(_) | Link::Failed(_) => None,
         };
@@ -352,26 +336,23 @@ impl Running {
         }
     }
 
-    /// Keeps the draft however the screen ends, if there is something new in it.
-    fn save_draft(&mut self) {
-        if let Some(draft) = self.model.unkept_draft() {
-            // The screen ends; there is nobody left to be told.
-            let _ = self.files.ask(Job::SaveDraft(draft));
-        }
-    }
-
     /// Lets the model know, and does what it asks for.
     async fn update(&mut self, message: Message) {
-        self.later.push_back(message);
+        self.seat.later.push_back(message);
         self.catch_up().await;
     }
 
     /// Lets the model know what came of what it asked for, until nothing comes of it any more.
     async fn catch_up(&mut self) {
-        while let Some(message) = self.later.pop_front() {
-            for request in self.model.update(self.clock.now(), message) {
+        while let Some(message) = self.seat.later.pop_front() {
+            for request in self.seat.model.update(self.clock.now(), message) {
+                // What the model wants beside that is about a fleet that is not shown any more.
+                let turns = matches!(request, Request::GoBack);
                 let said = self.perform(request).await;
-                self.later.extend(said);
+                self.seat.later.extend(said);
+                if turns {
+                    break;
+                }
             }
         }
     }

@@ -3,15 +3,18 @@
 //! What may go here: data that crosses from the composition of the program to the screen. What may not: finding fleets,
 //! starting hosts, reading task files; whoever composes the program does that.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::layout::Shares;
-use crate::core::{Moment, NanoUsd, Task};
+use super::others::OtherFleets;
+use crate::core::{FleetId, Moment, NanoUsd, Task};
 use crate::journal::FleetDir;
 use crate::runtime::FleetHandle;
 use crate::words::notice_line::Alerts;
@@ -107,7 +110,7 @@ pub struct Made {
 }
 
 /// Turns what is typed into checked tasks. Implemented above the screen, over the same rules as the command line's.
-pub trait TaskMaker {
+pub trait TaskMaker: Send {
     /// Returns the kinds to choose from, in the order in which they are offered.
     fn kinds(&self) -> Vec<KindInfo>;
     /// Returns how many tasks a draft is, without checking them: cheap enough for every key.
@@ -158,6 +161,12 @@ pub struct Session {
     pub mouse: bool,
     /// What the terminal does when there is a notice and its window may not have the focus.
     pub alerts: Alerts,
+    /// The other fleets that there are; `None` where there are none to be looked at.
+    pub others: Option<Arc<dyn OtherFleets>>,
+    /// The fleet that was shown before, to which the screen can go back.
+    pub came_from: Option<FleetId>,
+    /// What has to live as long as the fleet is shown.
+    pub keep: Option<Box<dyn Any + Send>>,
 }
 
 /// A draft that was dispatched.
@@ -180,6 +189,16 @@ pub struct Kept {
     pub draft: String,
     /// Sizes of panes.
     pub shares: Shares,
+}
+
+/// The end of the screen.
+#[derive(Debug)]
+pub struct Departure {
+    /// How it was left.
+    pub left: Left,
+    /// How it stood with the hosts of the fleets that it had open: first the one that was shown last, then the one to which
+    /// it could have gone back.
+    pub links: Vec<watch::Receiver<Link>>,
 }
 
 /// How the screen was left.

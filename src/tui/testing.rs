@@ -1,7 +1,7 @@
 //! A screen without a terminal for tests: a fixed moment, a task maker that only splits lines, frames as text. Only
 //! compiled for tests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ratatui::Terminal;
@@ -13,6 +13,7 @@ use super::draw::draw;
 use super::layout::{self, Focus, Shares, Wanted};
 use super::message::{Message, Request};
 use super::model::Model;
+use super::others::{FleetList, OtherFleets};
 use super::session::{Kept, KindInfo, Link, Made, Problem, Session, TaskMaker, TaskOptions};
 use super::theme::Theme;
 use super::world::{Connection, World};
@@ -87,6 +88,20 @@ impl TaskMaker for Lines {
     }
 }
 
+/// There are no other fleets.
+struct NoFleets;
+
+impl OtherFleets for NoFleets {
+    fn list(&self, _: Option<&Path>, say: &mut dyn FnMut(FleetList) -> bool) -> Result<(), String> {
+        say(FleetList::default());
+        Ok(())
+    }
+
+    fn open(&self, id: &FleetId) -> Result<Session, String> {
+        Err(format!("fleet {id} is gone"))
+    }
+}
+
 fn texts(draft: &str) -> impl Iterator<Item = &str> {
     draft.split("\n---\n").map(str::trim).filter(|text| !text.is_empty())
 }
@@ -117,6 +132,8 @@ pub(crate) fn world(snapshot: Snapshot, columns: u16, rows: u16, focus: Focus) -
         options: options(),
         is_read_only: false,
         is_demo: false,
+        has_others: true,
+        came_from: None,
         zone: jiff::tz::TimeZone::UTC,
     }
 }
@@ -159,6 +176,9 @@ pub(crate) fn model_of(
         sizes: None,
         mouse: true,
         alerts: Alerts { bell: true, notification: true, on: NoticeKind::ALL.to_vec() },
+        others: Some(Arc::new(NoFleets)),
+        came_from: None,
+        keep: None,
     };
     let zone = jiff::tz::TimeZone::UTC;
     (Model::new(session, THEME, zone, NOW, (columns, rows), Kept::default()), first)

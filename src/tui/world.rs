@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::layout::{Arrangement, Focus, Panes};
 use super::session::{TaskMaker, TaskOptions};
 use super::theme::Theme;
-use crate::core::{AgentId, Moment, Row, Snapshot};
+use crate::core::{AgentId, FleetId, Moment, Row, Snapshot};
 use crate::journal::FleetDir;
 use crate::supervise::AgentDir;
 
@@ -49,6 +49,10 @@ pub(crate) struct World {
     pub(crate) is_read_only: bool,
     /// It is the demonstration.
     pub(crate) is_demo: bool,
+    /// There are other fleets that can be looked at.
+    pub(crate) has_others: bool,
+    /// The fleet that was shown before.
+    pub(crate) came_from: Option<FleetId>,
     /// Where clocks of people hang.
     pub(crate) zone: jiff::tz::TimeZone,
 }

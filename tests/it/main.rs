@@ -76,6 +76,9 @@ mod runtime;
 mod screen_hands;
 #[cfg(test)]
 #[cfg(feature = "tui")]
+mod screen_history;
+#[cfg(test)]
+#[cfg(feature = "tui")]
 mod screen_start;
 #[cfg(test)]
 #[cfg(feature = "tui")]

@@ -77,11 +77,14 @@ fn run(is_read_only: bool, beside: Option<fn()>) -> ! {
         sizes: None,
         mouse: true,
         alerts: Alerts::default(),
+        others: None,
+        came_from: None,
+        keep: None,
     };
     if let Some(beside) = beside {
         std::thread::spawn(beside);
     }
-    let left = looped.block_on(tui::run(session)).unwrap();
+    let left = looped.block_on(tui::run(session)).unwrap().left;
     std::fs::write("left", format!("{left:?}")).unwrap();
     std::process::exit(match left {
         Left::Signal(number) => 128 + number,

@@ -338,16 +338,24 @@ fn empty(agents: &Agents, parts: Parts, buffer: &mut Buffer, world: &World) {
             Connection::Failed(why) => why::head(why),
             Connection::Up if world.panes.arrangement == Arrangement::Single => {
                 format!(
-                    "no agents yet: press {}, type a task, press {}",
+                    "no agents yet: press {}, type a task, press {}{}",
                     key_name!(Agents, ToEditor),
-                    key_name!(Editor, Dispatch)
+                    key_name!(Editor, Dispatch),
+                    others(world)
                 )
             }
             Connection::Up => format!(
-                "no agents yet: type a task above and press {}",
-                key_name!(Editor, Dispatch)
+                "no agents yet: type a task above and press {}{}",
+                key_name!(Editor, Dispatch),
+                others(world)
             ),
         }
     };
     frame::sentence(&text, parts.list, buffer, world.theme);
+}
+
+/// Says how to get to other fleets, where there are any to be looked at.
+fn others(world: &World) -> String {
+    let fleets = key_name!(Everywhere, Fleets);
+    if world.has_others { format!("; {fleets} shows earlier fleets") } else { String::new() }
 }

@@ -14,6 +14,7 @@ use super::order::{Line, Sort};
 use super::{Agents, Cursor, Stand};
 use crate::core::{AgentId, BatchStatus, Direction, Row};
 use crate::tui::keymap::{Action, key_name};
+use crate::tui::message::Request;
 use crate::tui::modal::Modal;
 use crate::tui::search_line;
 use crate::tui::theme::Tone;
@@ -167,6 +168,8 @@ impl Agents {
             self.marks.clear();
         } else if world.is_zoomed() {
             return vec![Wish::Zoom];
+        } else if world.came_from.is_some() {
+            return vec![Wish::Ask(Request::GoBack)];
         } else {
             return told("there is no search, mark or zoom to end".to_owned());
         }

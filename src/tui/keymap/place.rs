@@ -37,11 +37,13 @@ pub enum Place {
     Options,
     /// What is told to an agent.
     Tell,
+    /// The list of fleets.
+    Fleets,
 }
 
 impl Place {
     /// Every place, in the order in which help shows them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Everywhere,
         Self::Editor,
         Self::Agents,
@@ -57,6 +59,7 @@ impl Place {
         Self::Text,
         Self::Options,
         Self::Tell,
+        Self::Fleets,
         Self::Help,
     ];
 
@@ -79,6 +82,7 @@ impl Place {
             Self::Text => "details, results, messages",
             Self::Options => "options",
             Self::Tell => "message to an agent",
+            Self::Fleets => "list of fleets",
         }
     }
 
@@ -98,6 +102,7 @@ impl Place {
             | Self::Prompt
             | Self::Help
             | Self::Text
+            | Self::Fleets
             | Self::Options => None,
         }
     }
@@ -120,6 +125,7 @@ impl Place {
             | Self::Stopping
             | Self::Confirm
             | Self::Question
+            | Self::Fleets
             | Self::Text => false,
         }
     }

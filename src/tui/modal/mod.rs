@@ -8,6 +8,7 @@ mod confirm;
 mod details;
 mod entry;
 mod first_cap;
+mod fleets;
 mod help;
 mod message;
 mod options;
@@ -29,6 +30,7 @@ use self::cap::CapModal;
 use self::confirm::ConfirmModal;
 use self::details::DetailsModal;
 use self::first_cap::FirstCapModal;
+use self::fleets::FleetsModal;
 use self::help::HelpModal;
 use self::message::MessageModal;
 use self::options::OptionsModal;
@@ -37,7 +39,7 @@ use self::results::ResultsModal;
 use self::sheet::{DEAF, Sheet};
 use self::tell::TellModal;
 use super::keymap::{Action, Place};
-use super::message::{Asked, Facts};
+use super::message::{Asked, Facts, FleetNews};
 use super::wish::Wish;
 use super::world::World;
 use crate::core::{AgentId, Moment, Reply};
@@ -66,6 +68,12 @@ trait Content {
     fn harmless(&self) -> Option<&'static [Action]> {
         None
     }
+    /// Says whether keys that scroll move a cursor of its own.
+    fn has_cursor(&self) -> bool {
+        false
+    }
+    /// Something about other fleets has come.
+    fn fleets(&mut self, _news: FleetNews) {}
     /// Says whether it asks something else by itself since this was called last.
     fn take_change(&mut self) -> bool {
         false
@@ -119,6 +127,8 @@ enum Kind {
     Options(Box<OptionsModal>),
     /// What is told to an agent.
     Tell(Box<TellModal>),
+    /// The list of fleets.
+    Fleets(Box<FleetsModal>),
 }
 
 impl Modal {
@@ -169,6 +179,11 @@ impl Modal {
         Self::new(Kind::Results(Box::default()), None)
     }
 
+    /// The list of fleets.
+    pub(crate) fn fleet_list() -> Self {
+        Self::new(Kind::Fleets(Box::default()), None)
+    }
+
     fn content(&self) -> &dyn Content {
         match &self.kind {
             Kind::Cap(modal) => modal.as_ref(),
@@ -181,6 +196,7 @@ impl Modal {
             Kind::Results(modal) => modal.as_ref(),
             Kind::Options(modal) => modal.as_ref(),
             Kind::Tell(modal) => modal.as_ref(),
+            Kind::Fleets(modal) => modal.as_ref(),
         }
     }
 
@@ -196,6 +212,7 @@ impl Modal {
             Kind::Results(modal) => modal.as_mut(),
             Kind::Options(modal) => modal.as_mut(),
             Kind::Tell(modal) => modal.as_mut(),
+            Kind::Fleets(modal) => modal.as_mut(),
         }
     }
 
@@ -207,6 +224,11 @@ impl Modal {
     /// Says whether it is about the cap.
     pub(crate) fn is_cap(&self) -> bool {
         matches!(self.kind, Kind::Cap(_))
+    }
+
+    /// Says whether it is about other fleets.
+    pub(crate) fn is_fleets(&self) -> bool {
+        matches!(self.kind, Kind::Fleets(_))
     }
 
     /// Until when it ignores keys, and shows that it does.
@@ -236,8 +258,10 @@ impl Modal {
         }
         let is_seen = self.is_seen;
         let content = self.content_mut();
+        let moves_cursor = content.has_cursor();
         let page = isize::try_from(content.sheet().rows_in_view().max(2) - 1).unwrap_or(1);
         let by = match action {
+            action if moves_cursor => return content.act(action, world),
             Action::Down => 1,
             Action::Up => -1,
             Action::PageDown => page,
@@ -277,6 +301,12 @@ impl Modal {
         }
         let content = self.content_mut();
         match event.kind {
+            MouseEventKind::ScrollDown if content.has_cursor() => {
+                return content.act(Action::Down, world);
+            }
+            MouseEventKind::ScrollUp if content.has_cursor() => {
+                return content.act(Action::Up, world);
+            }
             MouseEventKind::ScrollDown => content.sheet_mut().scroll(WHEEL),
             MouseEventKind::ScrollUp => content.sheet_mut().scroll(-WHEEL),
             MouseEventKind::Down(MouseButton::Left) => {
@@ -293,6 +323,11 @@ impl Modal {
     /// Facts of an agent have come.
     pub(crate) fn facts(&mut self, id: AgentId, facts: &Facts) {
         self.content_mut().facts(id, facts);
+    }
+
+    /// Something about other fleets has come.
+    pub(crate) fn fleets(&mut self, news: FleetNews) {
+        self.content_mut().fleets(news);
     }
 
     /// The host answered, or went before it did.

@@ -162,6 +162,12 @@ impl Sheet {
         self.scroll(0);
     }
 
+    /// Puts the caret into the first line below the text that scrolls; for after each laying out.
+    pub(super) fn put_caret(&mut self, column: usize) {
+        self.caret_in_body = None;
+        self.text.caret = Some((0, column));
+    }
+
     /// Shows the text from its beginning.
     pub(super) fn rewind(&mut self) {
         self.offset = 0;

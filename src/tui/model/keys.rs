@@ -76,6 +76,13 @@ impl Model {
             Action::Help => self.modal = Some(Modal::help(self.place())),
             Action::Options => self.modal = Some(Modal::options(&self.world)),
             Action::Results => self.modal = Some(Modal::results()),
+            Action::Fleets if self.world.has_others => {
+                self.modal = Some(Modal::fleet_list());
+                requests.push(Request::ListFleets { everywhere: false });
+            }
+            Action::Fleets => {
+                self.flash("the demonstration knows no other fleets".to_owned(), Tone::Warning);
+            }
             Action::Cap => {
                 self.seen_question = self.world.snapshot.question.as_ref().map(|it| it.id);
                 self.modal = Some(Modal::cap(&self.world, None));

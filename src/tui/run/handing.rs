@@ -21,7 +21,7 @@ impl Running {
     pub(super) async fn suspend(&mut self) {
         if !can_be_continued() {
             let text = "no shell to go back to: this terminal was opened for fleet alone";
-            self.later.push_back(Message::Told(text.to_owned(), false));
+            self.seat.later.push_back(Message::Told(text.to_owned(), false));
             return;
         }
         // Joined: from here on nobody reads the shell's keys.
@@ -56,7 +56,7 @@ impl Running {
         let (columns, rows) = super::pair(crate::tui::terminal::size());
         self.size = (columns, rows);
         // Also when it is the same: this draws everything.
-        self.later.push_back(Message::Resize(columns, rows));
+        self.seat.later.push_back(Message::Resize(columns, rows));
     }
 
     /// Hands the terminal to a program on a file until it has ended. Returns what there is to say.
@@ -101,12 +101,12 @@ impl Running {
     /// A signal ends us while an editor has the draft: what it has written so far is kept.
     fn keep_handed(&mut self, file: HandedFile) {
         if let HandedFile::Draft(file, text) = file
-            && text == self.model.editor.draft()
+            && text == self.seat.model.editor.draft()
         {
             // It is the newer one.
-            let _ = self.model.unkept_draft();
+            let _ = self.seat.model.unkept_draft();
             // The screen ends; there is nobody left to be told.
-            let _ = self.files.ask(Job::SaveEdited(file, text));
+            let _ = self.seat.files.ask(Job::SaveEdited(file, text));
         }
     }
 

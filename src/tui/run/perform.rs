@@ -5,6 +5,7 @@
 use std::io;
 
 use super::files::{Job, Opened};
+use super::fleets;
 use super::{Running, variable};
 use crate::adapters::redact;
 use crate::core::{Command, Notice, Refusal, Reply, Submission};
@@ -38,7 +39,7 @@ impl Running {
             Request::AddHistory(text) => self.file(Job::AddHistory(text)),
             Request::ReadFacts(id) => self.file(Job::ReadFacts(id)),
             Request::Tail(asked) => {
-                self.tail.ask(asked);
+                self.seat.tail.ask(asked);
                 None
             }
             Request::Bell => self.said(|screen| screen.say(BELL).map(drop)),
@@ -47,6 +48,15 @@ impl Running {
                 let is_tmux = Way::detect(&variable) == Way::Tmux;
                 let bytes = notification(&header, &Notice { text, ..notice }, is_tmux);
                 self.said(|screen| screen.say(&bytes).map(drop))
+            }
+            Request::ListFleets { everywhere } => {
+                let folder = (!everywhere).then(|| self.seat.model.world.folder.clone());
+                self.ask_fleets(fleets::Job::List(folder))
+            }
+            Request::OpenFleet(id) => self.ask_fleets(fleets::Job::Open(id)),
+            Request::GoBack => {
+                self.go_back().await;
+                None
             }
             Request::Leave(left) => {
                 self.left.get_or_insert(left);
@@ -73,17 +83,17 @@ impl Running {
     where
         F: Future<Output = Result<Reply, crate::runtime::Gone>> + Send + 'static,
     {
-        while self.asked.try_join_next().is_some() {}
-        let Some(handle) = self.handle.clone() else {
+        while self.seat.asked.try_join_next().is_some() {}
+        let Some(handle) = self.seat.handle.clone() else {
             return Some(Message::Replied(asked, Err(crate::runtime::Gone)));
         };
-        if self.asked.len() >= MOST_ASKED {
+        if self.seat.asked.len() >= MOST_ASKED {
             // An answer in any case: whoever asked waits for one.
             let refusal = Refusal("the host does not answer: nothing was sent to it".to_owned());
             return Some(Message::Replied(asked, Ok(Reply::Refused(refusal))));
         }
-        let (reply, sender) = (send(handle), self.sender.clone());
-        self.asked.spawn(async move {
+        let (reply, sender) = (send(handle), self.seat.sender.clone());
+        self.seat.asked.spawn(async move {
             // The screen has ended: then nobody waits for the reply.
             let _ = sender.send(Message::Replied(asked, reply.await)).await;
         });
@@ -107,7 +117,7 @@ impl Running {
                 })
             }
             Way::Tmux => {
-                let sender = self.sender.clone();
+                let sender = self.seat.sender.clone();
                 // A thread of its own, since the end of the program must not wait for tmux.
                 let thread = std::thread::Builder::new().name("clipboard".to_owned());
                 let copying = thread.spawn(move || {
@@ -125,7 +135,7 @@ impl Running {
     }
 
     fn file(&self, job: Job) -> Option<Message> {
-        let error = self.files.ask(job).err()?;
+        let error = self.seat.files.ask(job).err()?;
         Some(Message::Told(format!("could not use the screen's files: {error}"), false))
     }
 

@@ -1,0 +1,29 @@
+//! What this screen and that of another fleet have to do with each other.
+//!
+//! What may go here: news about other fleets, what is taken over when the screen turns to one. What may not: showing a
+//! list of them.
+
+use super::Model;
+use crate::tui::layout::Shares;
+use crate::tui::message::{FleetNews, Request};
+use crate::tui::theme::Tone;
+
+impl Model {
+    /// Takes what came of a question about other fleets.
+    pub(super) fn fleets(&mut self, news: FleetNews) -> Vec<Request> {
+        match (&mut self.modal, news) {
+            (Some(modal), news) if modal.is_fleets() => modal.fleets(news),
+            (_, FleetNews::Failed(why)) => self.tell(why, Tone::Bad),
+            // Whoever asked does not look any more.
+            (_, FleetNews::List { .. }) => {}
+        }
+        Vec::new()
+    }
+
+    /// Another fleet is shown from now on. Returns what its screen takes over of this one: how it is divided, and whether
+    /// there is a mouse.
+    pub(crate) fn turned_away(&mut self) -> (Shares, bool) {
+        self.modal = None;
+        (self.shares, self.mouse)
+    }
+}

@@ -1,0 +1,129 @@
+//! What the screen asks about other fleets, in threads beside it: reading many journals takes its time.
+//!
+//! What may go here: who does it and how it comes back. What may not: how fleets are read or opened (whoever composes the
+//! program knows that).
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use tokio::sync::mpsc;
+
+use super::seat::{Read, read_kept};
+use crate::core::FleetId;
+use crate::tui::message::FleetNews;
+use crate::tui::others::{FleetList, OtherFleets};
+use crate::tui::session::Session;
+
+/// Questions that wait for one thread; a person asks one at a time.
+const JOBS: usize = 16;
+/// News that wait for the loop: one comes with each fleet that is read, and who has one more waits until there is room.
+const NEWS: usize = 16;
+
+/// A question.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// Which fleets there are: of a folder, or of all.
+    List(Option<PathBuf>),
+    /// What the screen on a fleet begins with.
+    Open(FleetId),
+}
+
+/// What comes of it.
+pub(super) enum Brought {
+    /// Something for the model.
+    News(FleetNews),
+    /// Another fleet to be shown.
+    Session(Box<Session>, Read),
+}
+
+/// The threads. They end with this.
+pub(super) struct Fleets {
+    /// For lists, of which only the newest counts.
+    lists: SyncSender<Job>,
+    /// For everything else: nobody waits for a list to be opened a fleet.
+    others: SyncSender<Job>,
+}
+
+/// What threads bring.
+pub(super) type News = mpsc::Receiver<Brought>;
+
+/// Makes what news come through.
+pub(super) fn news() -> (mpsc::Sender<Brought>, News) {
+    mpsc::channel(NEWS)
+}
+
+impl Fleets {
+    /// Starts the threads.
+    pub(super) fn start(
+        fleets: &Arc<dyn OtherFleets>,
+        news: &mpsc::Sender<Brought>,
+    ) -> io::Result<Self> {
+        let start = || {
+            let (jobs, receiver) = sync_channel(JOBS);
+            let worker = Worker { fleets: Arc::clone(fleets), news: news.clone() };
+            let thread = std::thread::Builder::new().name("fleets".to_owned());
+            thread.spawn(move || worker.run(&receiver))?;
+            Ok::<_, io::Error>(jobs)
+        };
+        Ok(Self { lists: start()?, others: start()? })
+    }
+
+    /// Asks, without waiting; says what is wrong if it cannot.
+    pub(super) fn ask(&self, job: Job) -> Result<(), &'static str> {
+        let jobs = match job {
+            Job::List(_) => &self.lists,
+            Job::Open(_) => &self.others,
+        };
+        jobs.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => "the disk does not answer",
+            TrySendError::Disconnected(_) => "the thread for fleets has failed",
+        })
+    }
+}
+
+struct Worker {
+    fleets: Arc<dyn OtherFleets>,
+    news: mpsc::Sender<Brought>,
+}
+
+impl Worker {
+    fn run(&self, jobs: &Receiver<Job>) {
+        let mut next = None;
+        while let Some(job) = next.take().or_else(|| jobs.recv().ok()) {
+            match job {
+                Job::List(folder) => next = self.list(folder, jobs),
+                Job::Open(id) => {
+                    self.bring(self.fleets.open(&id).map(to_session));
+                }
+            }
+        }
+    }
+
+    /// Reads the list until somebody wants another one, which is returned.
+    fn list(&self, folder: Option<PathBuf>, jobs: &Receiver<Job>) -> Option<Job> {
+        let everywhere = folder.is_none();
+        let mut next = None;
+        let mut say = |list: FleetList| {
+            next = jobs.try_recv().ok();
+            let news = Brought::News(FleetNews::List { everywhere, list });
+            next.is_none() && self.news.blocking_send(news).is_ok()
+        };
+        if let Err(why) = self.fleets.list(folder.as_deref(), &mut say) {
+            self.bring(Err(why));
+        }
+        next
+    }
+
+    fn bring(&self, brought: Result<Brought, String>) {
+        let brought = brought.unwrap_or_else(|why| Brought::News(FleetNews::Failed(why)));
+        // The screen has ended: then nobody wants it.
+        let _ = self.news.blocking_send(brought);
+    }
+}
+
+fn to_session(session: Session) -> Brought {
+    let read = read_kept(&session);
+    Brought::Session(Box::new(session), read)
+}
