@@ -7,6 +7,7 @@ mod columns;
 mod decide;
 mod draw;
 mod holds;
+mod gantt;
 mod input;
 mod order;
 
@@ -68,6 +69,8 @@ pub(crate) struct Agents {
     at: Option<usize>,
     /// First line in view.
     offset: usize,
+    /// Bars over time are shown in place of columns.
+    is_gantt: bool,
     /// The wheel has moved the view away from the selection.
     is_adrift: bool,
 }

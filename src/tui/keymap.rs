@@ -2,10 +2,13 @@
 //!
 //! What may go here: which key means what where, and how it is called. What may not: what an action does.
 
+mod find;
 mod place;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+pub(super) use find::{action, footer};
+pub(crate) use find::{key_name, name_of};
 pub use place::Place;
 
 /// What a key does.
@@ -86,6 +89,7 @@ pub enum Action {
     Close,
     NextField,
     PreviousField,
+    Gantt,
     Fleets,
     Compare,
     AllFolders,
@@ -200,6 +204,7 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Agents,     letter('m'),                       Action::Message,        "m",         "tell it more",            0),
     bind(Place::Agents,     letter('c'),                       Action::Cap,            "c",         "cap",                     0),
     bind(Place::Agents,     letter('v'),                       Action::Results,        "v",         "results",                 6),
+    bind(Place::Agents,     letter('b'),                       Action::Gantt,          "b",         "table or bars over time", 0),
     bind(Place::Agents,     letter('H'),                       Action::Fleets,         "H",         "earlier and other fleets", 0),
     bind(Place::Agents,     letter('o'),                       Action::ShowFile,       "o",         "open in $PAGER",          0),
     bind(Place::Agents,     letter('O'),                       Action::EditFile,       "O",         "open in $EDITOR",         0),
@@ -357,51 +362,6 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Tell,       key(KeyCode::Esc),                 Action::Close,          "Esc",       "tell it nothing",         4),
     bind(Place::Tell,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 ];
-
-/// Returns how the first key is called that does something in a place; `None` if the table has none.
-pub(crate) const fn name_of(place: Place, action: Action) -> Option<&'static str> {
-    let mut rest = KEYMAP;
-    while let [binding, others @ ..] = rest {
-        // Nothing but numbers can be compared in a constant.
-        if binding.place as u8 == place as u8 && binding.action as u8 == action as u8 {
-            return Some(binding.shown);
-        }
-        rest = others;
-    }
-    None
-}
-
-/// Gives the name of a key for a sentence, by its place and its action. A key that the table does not have is an error
-/// when the program is built.
-macro_rules! key_name {
-    ($place:ident, $action:ident) => {
-        const {
-            let (place, action) =
-                ($crate::tui::keymap::Place::$place, $crate::tui::keymap::Action::$action);
-            $crate::tui::keymap::name_of(place, action).expect("the table of keys has it")
-        }
-    };
-}
-pub(crate) use key_name;
-
-/// Returns what a key does in a place, if anything. A screen is drawn anew whatever stands over it.
-pub(super) fn action(place: Place, pressed: KeyEvent) -> Option<Action> {
-    let find = |place: Place| {
-        let mut there = KEYMAP.iter().filter(|binding| binding.place == place);
-        there.find(|binding| binding.is(pressed)).map(|binding| binding.action)
-    };
-    let redraw = || find(Place::Everywhere).filter(|action| *action == Action::Redraw);
-    find(place).or_else(|| place.shared().and_then(find)).or_else(redraw)
-}
-
-/// Returns what the footer shows for a place, most important first.
-pub(super) fn footer(place: Place) -> Vec<&'static Binding> {
-    let is_here = |other: Place| other == place || Some(other) == place.shared();
-    let mut shown: Vec<&Binding> =
-        KEYMAP.iter().filter(|binding| binding.footer > 0 && is_here(binding.place)).collect();
-    shown.sort_by_key(|binding| binding.footer);
-    shown
-}
 
 impl Binding {
     /// Says whether this is the key that was pressed. Terminals tell a capital letter with or without Shift.

@@ -9,7 +9,7 @@ use ratatui::widgets::Widget as _;
 
 use super::columns::{Column, Columns, SIGNS, cell};
 use super::order::{Filter, Line};
-use super::{Agents, Cursor};
+use super::{Agents, Cursor, gantt};
 use crate::core::{AgentId, NanoUsd, Row};
 use crate::tui::cells::{Part, fitting, put, put_parts};
 use crate::tui::frame::{self, inside};
@@ -77,9 +77,13 @@ pub(super) fn table(
     if agents.order.lines.is_empty() {
         empty(agents, parts, buffer, world);
     } else {
-        let columns = Columns::of(usize::from(parts.list.width), &world.snapshot);
-        head(agents, parts.head, buffer, world, &columns);
-        lines(agents, parts.list, buffer, world, &columns);
+        if agents.is_gantt {
+            gantt::draw(agents, parts, buffer, world);
+        } else {
+            let columns = Columns::of(usize::from(parts.list.width), &world.snapshot);
+            head(agents, parts.head, buffer, world, &columns);
+            lines(agents, parts.list, buffer, world, &columns);
+        }
         reason(agents, parts.reason, buffer, world);
         place(agents, area, parts.list, buffer, world);
     }
@@ -226,7 +230,7 @@ fn cell_style(column: Column, agent: &Row, world: &World) -> Style {
 }
 
 /// The sign before the selected line, the mark, and the style of a selected line.
-fn signs(
+pub(super) fn signs(
     agents: &Agents,
     is_selected: bool,
     id: Option<AgentId>,
@@ -248,7 +252,7 @@ fn signs(
 }
 
 /// `▾ set 2 · 3 of 5 ended · $0.4200 · origin`.
-fn batch_line(
+pub(super) fn batch_line(
     agents: &Agents,
     (place, is_folded): (usize, bool),
     row: Rect,

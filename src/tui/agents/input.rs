@@ -44,6 +44,11 @@ impl Agents {
             Action::Close => self.settings.search = self.typing.take().unwrap_or_default(),
             Action::Back => return self.back(world),
             Action::Fold => return self.fold(world),
+            Action::Gantt => {
+                self.is_gantt = !self.is_gantt;
+                let shown = if self.is_gantt { "bars over time" } else { "the table" };
+                return told(format!("{shown}: {} turns", key_name!(Agents, Gantt)));
+            }
             Action::Mark => return self.mark(world),
             Action::NextNeedy => return self.next_needy(world),
             Action::Stop => return self.stop(again, world),
@@ -122,7 +127,9 @@ impl Agents {
         match event.kind {
             MouseEventKind::ScrollDown => self.wheel(true, usize::from(parts.list.height)),
             MouseEventKind::ScrollUp => self.wheel(false, usize::from(parts.list.height)),
-            MouseEventKind::Down(MouseButton::Left) if parts.head.contains(position) => {
+            MouseEventKind::Down(MouseButton::Left)
+                if parts.head.contains(position) && !self.is_gantt =>
+            {
                 let columns = Columns::of(usize::from(parts.head.width), &world.snapshot);
                 let column = columns.at(usize::from(position.x - parts.head.x));
                 if let Some(sort) = column.and_then(Column::sort) {
