@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::drafts::DraftPlace;
-use super::screen::{Fleet, Opening};
-use crate::cli::never_inside_of_agents;
-use crate::core::{FleetId, Snapshot};
-use crate::journal::{FleetDir, FleetFile, FleetStanding, HostState, StateDir, host_of};
+use super::join::{Joined, find_or_make};
+use super::screen::{Fleet, Opening, make_mesh};
+use crate::cli::{Failure, never_inside_of_agents, outside_of_agents};
+use crate::core::{FleetId, Record, Snapshot, Task};
+use crate::journal::{self, FleetDir, FleetFile, FleetStanding, HostState, StateDir, host_of};
 use crate::runtime::{Clock, depth, inspect, recorded};
-use crate::tui::{FleetList, ListedFleet, Made, OtherFleets, Session};
+use crate::tui::{FleetList, ListedFleet, Made, OtherFleets, PastFleet, Session};
 
 /// Most fleets that are listed: as many as are kept once they have ended, and some that live beside them.
 const MOST: usize = 64;
@@ -50,7 +51,7 @@ impl OtherFleets for FleetsHere {
                 return Ok(());
             }
             list.left -= 1;
-            match look(&dir, file) {
+            match look(&dir, &file) {
                 Ok(fleet) => list.fleets.push(fleet),
                 Err(why) => list.unreadable.push((dir.id().clone(), why)),
             }
@@ -69,9 +70,51 @@ impl OtherFleets for FleetsHere {
         let session = fleet.session(&self.0, Made::default());
         session.map(|session| self.with_draft(session, &folder)).map_err(|failure| failure.sentence)
     }
+
+    fn read(&self, id: &FleetId) -> Result<PastFleet, String> {
+        let dir = find(&self.0.state, id)?;
+        let file = dir.read_file().map_err(|error| error.to_string())?;
+        let mut records = journal::read(&dir.journal()).map_err(|error| error.to_string())?;
+        // There are many, and nobody asks what an agent had shown at an earlier moment.
+        records.retain(|(_, record)| !matches!(record, Record::Checkpoint(..)));
+        let seen = inspect(&dir).map_err(|error| error.to_string())?;
+        let listed = ListedFleet {
+            id: id.clone(),
+            folder: file.root,
+            standing: seen.standing,
+            elsewhere: seen.elsewhere,
+            created: file.created,
+            at: seen.snapshot.at,
+            header: seen.snapshot.header.clone(),
+        };
+        Ok(PastFleet { listed, snapshot: seen.snapshot, records })
+    }
+
+    fn again(&self, of: &FleetId, tasks: Vec<Task>) -> Result<Session, String> {
+        self.queue_again(of, tasks).map_err(|failure| failure.sentence)
+    }
 }
 
 impl FleetsHere {
+    fn queue_again(&self, of: &FleetId, tasks: Vec<Task>) -> Result<Session, Failure> {
+        let state = &self.0.state;
+        let dir = find(state, of).map_err(Failure::input)?;
+        let seen = inspect(&dir).map_err(|error| Failure::input(error.to_string()))?;
+        outside_of_agents(depth(), seen.options.max_depth)?;
+        let made = Made { tasks, ..Made::default() };
+        if let Some(why) = self.0.missing(&made) {
+            return Err(Failure::input(why));
+        }
+        make_mesh(&seen.options)?;
+        let root = seen.file.root;
+        let Joined { dir, is_new, seen } =
+            find_or_make(state, &root, seen.options, Vec::new(), false)
+                .map_err(|error| Failure::input(error.to_string()))?;
+        let seen = if is_new { None } else { seen.or_else(|| inspect(&dir).ok()) };
+        let session = Fleet::hosted(state, dir, seen.as_ref())?.session(&self.0, made)?;
+        Ok(self.with_draft(session, &root))
+    }
+
     /// Gives a screen that takes tasks a place for its draft.
     fn with_draft(&self, mut session: Session, folder: &Path) -> Session {
         if !session.is_read_only {
@@ -89,12 +132,17 @@ fn find(state: &StateDir, id: &FleetId) -> Result<FleetDir, String> {
 }
 
 /// Looks at one fleet. One with a host is as its journal tells it: all that its agents write may take long to read.
-fn look(dir: &FleetDir, file: FleetFile) -> Result<ListedFleet, String> {
+fn look(dir: &FleetDir, file: &FleetFile) -> Result<ListedFleet, String> {
     let host = host_of(dir).map_err(|error| error.to_string())?;
     let hosted = |snapshot: Snapshot, elsewhere| ListedFleet {
         id: dir.id().clone(),
         folder: file.root.clone(),
-        standing: FleetStanding::of_hosted(&snapshot),
+        // As it counts for whoever lists fleets: with a host it can go on, whatever has ended of it.
+        standing: if snapshot.header.hold.is_some() {
+            FleetStanding::Held
+        } else {
+            FleetStanding::Live
+        },
         elsewhere,
         created: file.created,
         at: Clock::wall().max(snapshot.at),
@@ -109,12 +157,10 @@ fn look(dir: &FleetDir, file: FleetFile) -> Result<ListedFleet, String> {
             return Ok(ListedFleet { standing, ..hosted(seen.snapshot, None) });
         }
     };
-    match recorded(dir) {
-        Ok(snapshot) => Ok(hosted(snapshot, elsewhere)),
-        // Its host is about to begin it.
-        Err(_) => {
-            let seen = inspect(dir).map_err(|error| error.to_string())?;
-            Ok(hosted(seen.snapshot, elsewhere))
-        }
+    if let Ok(snapshot) = recorded(dir) {
+        return Ok(hosted(snapshot, elsewhere));
     }
+    // Its host is about to begin it.
+    let seen = inspect(dir).map_err(|error| error.to_string())?;
+    Ok(hosted(seen.snapshot, elsewhere))
 }

@@ -127,6 +127,13 @@ pub(super) struct Opening {
     folder: PathBuf,
 }
 
+impl Opening {
+    /// Says which program of some tasks is not there; see [`missing`].
+    pub(super) fn missing(&self, made: &Made) -> Option<String> {
+        missing(made, &self.config, std::env::var_os("PATH").as_deref())
+    }
+}
+
 /// The fleet that the screen is opened on.
 pub(super) struct Fleet {
     dir: FleetDir,
@@ -144,7 +151,11 @@ pub(super) struct Fleet {
 
 impl Fleet {
     /// A fleet with a host, or one that gets it now, with what was seen of it.
-    fn hosted(state: &StateDir, dir: FleetDir, seen: Option<&Inspection>) -> Result<Self, Failure> {
+    pub(super) fn hosted(
+        state: &StateDir,
+        dir: FleetDir,
+        seen: Option<&Inspection>,
+    ) -> Result<Self, Failure> {
         let file = dir.read_file().map_err(|error| Failure::no_fleet(error.to_string()))?;
         let launcher =
             Launcher::this_executable().map_err(|error| Failure::input(error.to_string()))?;
@@ -248,7 +259,7 @@ fn make_plan(given: &RunArguments, config: &Config, folder: PathBuf) -> Result<P
     })
 }
 
-fn make_mesh(options: &FleetOptions) -> Result<(), Failure> {
+pub(super) fn make_mesh(options: &FleetOptions) -> Result<(), Failure> {
     match &options.mesh {
         Some(mesh) => std::fs::create_dir_all(mesh)
             .map_err(|error| Failure::input(format!("--mesh {}: {error}", mesh.display()))),

@@ -6,8 +6,8 @@
 mod columns;
 mod decide;
 mod draw;
-mod holds;
 mod gantt;
+mod holds;
 mod input;
 mod order;
 

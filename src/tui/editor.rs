@@ -82,8 +82,10 @@ pub(crate) struct Editor {
     view: View,
     kinds: Vec<KindInfo>,
     revision: u64,
-    /// Tasks of the command line that no host has.
+    /// Tasks of the command line, or of an earlier fleet, that no host has.
     brought: Option<Brought>,
+    /// They are those of an earlier fleet.
+    runs_again: bool,
     /// The question that was asked last before a dispatch, and what it was about.
     asked: Option<dispatch::Question>,
     source: dispatch::Source,

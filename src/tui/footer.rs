@@ -72,6 +72,7 @@ fn keys(area: Rect, place: Place, world: &World) -> Vec<Key> {
     let (help, others): (Vec<&Binding>, Vec<&Binding>) = keymap::footer(place)
         .into_iter()
         .filter(|binding| !(world.is_read_only && asks_the_fleet(binding.action)))
+        .filter(|binding| world.is_read_only || !is_about_the_past(binding.action))
         .partition(|binding| binding.action == Action::Help && place != Place::Help);
     let mut right = area.right().saturating_sub(1);
     let mut keys = Vec::new();
@@ -114,6 +115,11 @@ fn asks_the_fleet(action: Action) -> bool {
             | Action::MoveDown
             | Action::MoveUp
     )
+}
+
+/// Says whether an action is one that somebody wants of a fleet that has ended.
+fn is_about_the_past(action: Action) -> bool {
+    matches!(action, Action::RunAgain | Action::Play)
 }
 
 fn width(binding: &Binding) -> u16 {

@@ -5,7 +5,7 @@
 mod find;
 mod place;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyModifiers};
 
 pub(super) use find::{action, footer};
 pub(crate) use find::{key_name, name_of};
@@ -93,6 +93,15 @@ pub enum Action {
     Fleets,
     Compare,
     AllFolders,
+    RunAgain,
+    RunAll,
+    RunFailed,
+    Earlier,
+    Later,
+    PreviousChange,
+    NextChange,
+    Play,
+    Speed,
 }
 
 /// One line of the table.
@@ -205,6 +214,13 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Agents,     letter('c'),                       Action::Cap,            "c",         "cap",                     0),
     bind(Place::Agents,     letter('v'),                       Action::Results,        "v",         "results",                 6),
     bind(Place::Agents,     letter('b'),                       Action::Gantt,          "b",         "table or bars over time", 0),
+    bind(Place::Agents,     letter('R'),                       Action::RunAgain,       "R",         "run its tasks again",     3),
+    bind(Place::Agents,     letter('t'),                       Action::Play,           "t",         "replay or pause",         5),
+    bind(Place::Agents,     letter('T'),                       Action::Speed,          "T",         "replay faster, slower",    0),
+    bind(Place::Agents,     key(KeyCode::Left),                Action::Earlier,        "Left",      "replay earlier",          0),
+    bind(Place::Agents,     key(KeyCode::Right),               Action::Later,          "Right",     "replay later",            0),
+    bind(Place::Agents,     letter('['),                       Action::PreviousChange, "[",         "replay change before",    0),
+    bind(Place::Agents,     letter(']'),                       Action::NextChange,     "]",         "replay change after",     0),
     bind(Place::Agents,     letter('H'),                       Action::Fleets,         "H",         "earlier and other fleets", 0),
     bind(Place::Agents,     letter('o'),                       Action::ShowFile,       "o",         "open in $PAGER",          0),
     bind(Place::Agents,     letter('O'),                       Action::EditFile,       "O",         "open in $EDITOR",         0),
@@ -313,6 +329,12 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Text,       key(KeyCode::Enter),               Action::Close,          "Enter",     "",                        0),
     bind(Place::Text,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 
+    bind(Place::Again,      letter('f'),                       Action::RunFailed,      "f",         "what is not done",        1),
+    bind(Place::Again,      letter('a'),                       Action::RunAll,         "a",         "all",                     2),
+    bind(Place::Again,      key(KeyCode::Esc),                 Action::Close,          "Esc",       "run nothing",             3),
+    bind(Place::Again,      letter('q'),                       Action::Close,          "q",         "",                        0),
+    bind(Place::Again,      control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
+
     bind(Place::Fleets,     letter('j'),                       Action::Down,           "j",         "down",                     0),
     bind(Place::Fleets,     key(KeyCode::Down),                Action::Down,           "Down",      "",                         0),
     bind(Place::Fleets,     letter('k'),                       Action::Up,             "k",         "up",                       0),
@@ -363,25 +385,11 @@ pub const KEYMAP: &[Binding] = &[
     bind(Place::Tell,       control('c'),                      Action::Close,          "Ctrl-C",    "",                        0),
 ];
 
-impl Binding {
-    /// Says whether this is the key that was pressed. Terminals tell a capital letter with or without Shift.
-    fn is(&self, pressed: KeyEvent) -> bool {
-        let modifiers = match pressed.code {
-            KeyCode::Char(_) => pressed.modifiers.difference(SHIFT),
-            _ => pressed.modifiers,
-        };
-        self.code == pressed.code && self.modifiers == modifiers
-    }
-
-    /// Returns the key as an event, for a click on its name.
-    pub fn event(&self) -> KeyEvent {
-        KeyEvent::new(self.code, self.modifiers)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+
+    use crossterm::event::KeyEvent;
 
     use super::*;
 

@@ -9,9 +9,9 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::handover::Handed;
 use super::layout::Shares;
-use super::others::FleetList;
+use super::others::{FleetList, PastFleet};
 use super::session::{Dispatched, Left, Link, Made};
-use crate::core::{AgentId, Command, FleetId, Header, Notice, Reply, Snapshot, Submission};
+use crate::core::{AgentId, Command, FleetId, Header, Notice, Reply, Snapshot, Submission, Task};
 use crate::runtime::{Given, Gone};
 use crate::tail::view;
 
@@ -64,6 +64,10 @@ pub(super) enum FleetNews {
         /// The list.
         list: FleetList,
     },
+    /// Two fleets to be compared.
+    Pair(Box<(PastFleet, PastFleet)>),
+    /// The fleet that is shown, as its journal tells it.
+    Past(Box<PastFleet>),
     /// It could not be done; why, in one sentence.
     Failed(String),
 }
@@ -168,6 +172,12 @@ pub(super) enum Request {
     },
     /// Show another fleet.
     OpenFleet(FleetId),
+    /// Read two fleets to be compared.
+    CompareFleets(FleetId, FleetId),
+    /// Read how the fleet that is shown came to what it is.
+    ReadPast,
+    /// Queue tasks of the fleet that is shown, which has ended, in the one that takes tasks in its folder, and show that.
+    RunAgain(Vec<Task>),
     /// Show the fleet again that was shown before.
     GoBack,
     /// End.

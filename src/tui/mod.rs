@@ -33,7 +33,7 @@ mod wish;
 mod world;
 
 pub use keymap::{Action, Binding, KEYMAP, Place};
-pub use others::{FleetList, ListedFleet, OtherFleets};
+pub use others::{FleetList, ListedFleet, OtherFleets, PastFleet};
 pub use run::{ScreenError, run};
 pub use session::{
     Departure, Dispatched, Kept, KindInfo, Left, Link, Made, Problem, Session, TaskMaker,

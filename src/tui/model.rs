@@ -13,29 +13,30 @@ mod leaving;
 mod mouse;
 mod pending;
 mod remarks;
+mod replay;
 mod replies;
+mod telling;
 
 use std::sync::Arc;
 
 use self::absence::Absence;
 pub(super) use self::grant::submission;
-use self::remarks::{ONLY_LOOKED_AT, all_ended, ended_meanwhile, linked_again};
+use self::remarks::{all_ended, ended_meanwhile, linked_again};
 use super::agents::Agents;
 use super::editor::Editor;
 use super::flash::Flash;
 use super::handover::HandedFile;
-use super::keymap::Place;
+use super::keymap::{Action, Place};
 use super::layout::{self, Divider, Focus, Shares, Wanted};
-use super::message::{Asked, Message, Request};
+use super::message::{Message, Request};
 use super::modal::Modal;
 use super::session::{Kept, Link, Session};
 use super::tail_pane::TailPane;
 use super::theme::{Theme, Tone};
 use super::wish::Wish;
 use super::world::{Connection, World};
-use crate::core::{Command, Moment, QuestionId, Snapshot};
+use crate::core::{Moment, QuestionId, Snapshot};
 use crate::words::notice_line::{Alerts, HeardUpTo};
-use crate::words::plain_text::cells;
 
 /// The screen.
 pub(super) struct Model {
@@ -76,6 +77,9 @@ pub(super) struct Model {
     /// Change of the draft that was kept last, and when it has to be kept again.
     kept: u64,
     keep_at: Option<Moment>,
+    /// The run once more, and the key that asked for it.
+    replaying: Option<Box<replay::Replaying>>,
+    wanted_replay: Option<Action>,
     is_stale: bool,
 }
 
@@ -105,6 +109,7 @@ impl Model {
             options: session.options,
             is_read_only: session.is_read_only,
             is_demo: session.is_demo,
+            replay: None,
             has_others: session.others.is_some(),
             came_from: session.came_from,
             zone,
@@ -136,10 +141,13 @@ impl Model {
             end_remark: None,
             kept: 0,
             keep_at: None,
+            replaying: None,
+            wanted_replay: None,
             is_stale: true,
         };
         if let Some(first) = session.first {
-            model.editor.bring(first);
+            let runs_again = model.world.came_from.is_some();
+            model.editor.bring(first, runs_again);
         }
         model.kept = model.editor.revision();
         model.divide();
@@ -155,6 +163,7 @@ impl Model {
         }
         self.listen(now, &message);
         self.world.now = self.world.now.max(now);
+        self.play_on();
         self.is_stale = true;
         let mut requests = match message {
             Message::Key(key) => self.key(key),
@@ -180,7 +189,7 @@ impl Model {
             Message::History(read) => self.history(read),
             Message::Fleets(news) => self.fleets(news),
             Message::Bring(made) => {
-                self.editor.bring(*made);
+                self.editor.bring(*made, true);
                 Vec::new()
             }
             Message::Told(text, went_well) => {
@@ -233,6 +242,7 @@ impl Model {
             self.modal.as_ref().and_then(Modal::deaf_until),
             self.keep_at,
             self.editor.wake_at(),
+            self.next_moment(),
             self.owes_a_sign().then(|| self.next_second()),
         ]
         .into_iter()
@@ -312,6 +322,7 @@ impl Model {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
+        let Some(snapshot) = self.behind_replay(snapshot) else { return Vec::new() };
         let before = std::mem::replace(&mut self.world.snapshot, snapshot);
         let requests = self.alert();
         self.say_trouble(&before);
@@ -350,43 +361,6 @@ impl Model {
         {
             self.seen_question = Some(question.id);
             self.modal = Some(Modal::cap(&self.world, Some(self.world.now)));
-        }
-    }
-
-    fn focus(&mut self, focus: Focus) {
-        self.world.focus = focus;
-    }
-
-    fn flash(&mut self, text: String, tone: Tone) {
-        self.flash = Some(Flash::new(text, tone, self.world.now));
-    }
-
-    /// Says what became of something: in the footer, or over the screen if it went wrong and the footer would cut it.
-    /// Whoever types is not interrupted.
-    fn tell(&mut self, text: String, tone: Tone) {
-        let room = usize::from(self.world.panes.footer.width.saturating_sub(2));
-        let is_typing = self.modal.is_some() || self.place().takes_text();
-        if tone == Tone::Bad && !is_typing && cells(&text) > room {
-            self.modal = Some(Modal::message("not done", text, Some(self.world.now)));
-        } else {
-            self.flash(text, tone);
-        }
-    }
-
-    /// Asks the host, if it can be asked.
-    fn send(&mut self, command: Command, asked: Asked) -> Option<Request> {
-        if self.world.can_ask() {
-            return Some(Request::Send(command, asked));
-        }
-        self.flash(self.why_not(), Tone::Warning);
-        None
-    }
-
-    fn why_not(&self) -> String {
-        match &self.world.connection {
-            Connection::Up => ONLY_LOOKED_AT.to_owned(),
-            Connection::Waiting(what) => format!("not yet: {what}"),
-            Connection::Failed(why) => format!("not possible: {why}"),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::session::Session;
-use crate::core::{FleetId, Header, Moment};
+use crate::core::{FleetId, Header, Moment, Record, Snapshot, Task};
 use crate::journal::FleetStanding;
 
 /// A fleet as it is listed.
@@ -49,6 +49,17 @@ pub struct FleetList {
     pub older: usize,
 }
 
+/// A fleet as it is and as it came to that.
+#[derive(Debug, Clone)]
+pub struct PastFleet {
+    /// How it is listed.
+    pub listed: ListedFleet,
+    /// All of it as it is now.
+    pub snapshot: Snapshot,
+    /// What its journal tells, in order, without what agents had shown so far.
+    pub records: Vec<(Moment, Record)>,
+}
+
 /// Reads and opens fleets. Implemented above the screen; called in threads beside it, so that it may wait for a disk.
 pub trait OtherFleets: Send + Sync {
     /// Reads the newest fleets: those of a folder, or of all folders without one. `say` is told after each one how far the
@@ -61,4 +72,9 @@ pub trait OtherFleets: Send + Sync {
     /// Makes what a screen on a fleet begins with: one that has ended is looked at, any other one has a host or gets one.
     /// The error is one sentence.
     fn open(&self, id: &FleetId) -> Result<Session, String>;
+    /// Reads all of a fleet. The error is one sentence.
+    fn read(&self, id: &FleetId) -> Result<PastFleet, String>;
+    /// Makes what a screen begins with on the fleet that takes tasks in the folder of another one, which is made like that
+    /// one if there is none, with these tasks to be queued. The error is one sentence.
+    fn again(&self, of: &FleetId, tasks: Vec<Task>) -> Result<Session, String>;
 }

@@ -58,7 +58,7 @@ pub enum ScreenError {
 /// Runs the screen until it is left. The terminal is as it was before when this returns, also with an error or a
 /// panic. Must run in a loop of one thread (see [`crate::runtime::new_loop`]).
 pub async fn run(session: Session) -> Result<Departure, ScreenError> {
-    let left = panics::in_screen(run_inside(session)).await;
+    let left = panics::in_screen(Box::pin(run_inside(session))).await;
     for report in panics::take_reports() {
         // What failed beside the screen could not be printed over it. There is nobody else to tell.
         let _ = writeln!(io::stderr(), "{report}");
@@ -101,6 +101,8 @@ enum Happened {
     Message(Message),
     Page(Arc<Page>),
     Brought(Brought),
+    /// The fleet that is not shown changed.
+    Behind(Result<Arc<Snapshot>, Gone>),
     Panicked,
     Time,
 }
@@ -108,9 +110,9 @@ enum Happened {
 /// A screen that runs.
 struct Running {
     /// The fleet that is shown.
-    seat: Seat,
+    seat: Box<Seat>,
     /// The fleet that the screen began with, while another one is shown.
-    behind: Option<Seat>,
+    behind: Option<Box<Seat>>,
     clock: Clock,
     screen: Screen,
     /// `None` while the terminal is somebody else's.
@@ -143,7 +145,7 @@ impl Running {
             size: pair(size()),
         };
         let measured = around.size;
-        let seat = Seat::take(session, read, around)?;
+        let seat = Box::new(Seat::take(session, read, around)?);
         let screen = Screen::enter(mouse, &variable)?;
         let reader = Some(Reader::start(input()?, has_paste_marks(&variable))?);
         let (brings, brought) = fleets::news();
@@ -172,7 +174,7 @@ impl Running {
         drop(self.screen);
         let mut links = Vec::new();
         for seat in std::iter::once(self.seat).chain(self.behind) {
-            let Seat { link, files, mut asked, messages, .. } = seat;
+            let Seat { link, files, mut asked, messages, .. } = *seat;
             // What was sent last reaches the host, if there is one; what it answers interests nobody any more.
             drop(messages);
             let all = async { while asked.join_next().await.is_some() {} };
@@ -217,8 +219,8 @@ impl Running {
             until_woken.is_some_and(|span| until_frame.is_none_or(|frame| span <= frame));
         let timer = [until_woken, until_frame].into_iter().flatten().min();
         let timer = timer.map(|span| self.timer.after(span));
-        let Self { signals, reader, screen, seat, brought, .. } = self;
-        let Seat { link, is_linked, handle, messages, pages, .. } = seat;
+        let Self { signals, reader, screen, seat, brought, behind, .. } = self;
+        let Seat { link, is_linked, handle, messages, pages, .. } = &mut **seat;
         tokio::select! {
             biased;
             asks = signals.next() => Happened::Signal(asks),
@@ -232,6 +234,7 @@ impl Running {
             Ok(()) = pages.changed() => Happened::Page(Arc::clone(&pages.borrow_and_update())),
             snapshot = changed(handle) => Happened::Snapshot(snapshot),
             Some(brought) = brought.recv() => Happened::Brought(brought),
+            snapshot = behind_changed(behind) => Happened::Behind(snapshot),
             () = panics::reported() => Happened::Panicked,
             Some(()) = due(timer) => {
                 if is_waking { Happened::Message(Message::Wake) } else { Happened::Time }
@@ -261,6 +264,7 @@ impl Running {
             Happened::Message(message) => self.update(message).await,
             Happened::Page(page) => self.update(Message::Page(page)).await,
             Happened::Brought(brought) => self.take_brought(brought).await,
+            Happened::Behind(snapshot) => self.take_behind(snapshot).await,
             Happened::Panicked => {
                 let text = "a part of fleet has failed; leave the screen to read why".to_owned();
                 self.update(Message::Told(text, false)).await;
@@ -368,6 +372,13 @@ async fn read(reader: &mut Option<Reader>) -> News {
 async fn changed(handle: &mut Option<FleetHandle>) -> Result<Arc<Snapshot>, Gone> {
     match handle {
         Some(handle) => handle.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn behind_changed(behind: &mut Option<Box<Seat>>) -> Result<Arc<Snapshot>, Gone> {
+    match behind {
+        Some(seat) => changed(&mut seat.handle).await,
         None => std::future::pending().await,
     }
 }

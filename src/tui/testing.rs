@@ -13,7 +13,7 @@ use super::draw::draw;
 use super::layout::{self, Focus, Shares, Wanted};
 use super::message::{Message, Request};
 use super::model::Model;
-use super::others::{FleetList, OtherFleets};
+use super::others::{FleetList, OtherFleets, PastFleet};
 use super::session::{Kept, KindInfo, Link, Made, Problem, Session, TaskMaker, TaskOptions};
 use super::theme::Theme;
 use super::world::{Connection, World};
@@ -100,6 +100,14 @@ impl OtherFleets for NoFleets {
     fn open(&self, id: &FleetId) -> Result<Session, String> {
         Err(format!("fleet {id} is gone"))
     }
+
+    fn read(&self, id: &FleetId) -> Result<PastFleet, String> {
+        Err(format!("fleet {id} is gone"))
+    }
+
+    fn again(&self, of: &FleetId, _: Vec<Task>) -> Result<Session, String> {
+        Err(format!("fleet {of} is gone"))
+    }
 }
 
 fn texts(draft: &str) -> impl Iterator<Item = &str> {
@@ -132,6 +140,7 @@ pub(crate) fn world(snapshot: Snapshot, columns: u16, rows: u16, focus: Focus) -
         options: options(),
         is_read_only: false,
         is_demo: false,
+        replay: None,
         has_others: true,
         came_from: None,
         zone: jiff::tz::TimeZone::UTC,

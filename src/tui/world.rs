@@ -23,6 +23,20 @@ pub(crate) enum Connection {
     Failed(String),
 }
 
+/// Which moment of a fleet's run is shown once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReplayStand {
+    /// That moment.
+    pub(crate) at: Moment,
+    /// The first moment that there is, and the last one.
+    pub(crate) from: Moment,
+    pub(crate) to: Moment,
+    /// How many times as fast as it was it plays.
+    pub(crate) speed: u32,
+    /// It plays, and does not stand.
+    pub(crate) plays: bool,
+}
+
 /// What surrounds panes and modals.
 pub(crate) struct World {
     /// The newest snapshot; an empty one until there is a connection.
@@ -49,6 +63,8 @@ pub(crate) struct World {
     pub(crate) is_read_only: bool,
     /// It is the demonstration.
     pub(crate) is_demo: bool,
+    /// The snapshot is not that of now.
+    pub(crate) replay: Option<ReplayStand>,
     /// There are other fleets that can be looked at.
     pub(crate) has_others: bool,
     /// The fleet that was shown before.
@@ -71,7 +87,8 @@ impl World {
     /// Returns the moment that the numbers on the screen are true for: now while there is a host, else that of the last
     /// snapshot, so that no time goes on growing for what is not seen.
     pub(crate) fn clock(&self) -> Moment {
-        if self.connection == Connection::Up { self.now } else { self.snapshot.at }
+        let is_now = self.connection == Connection::Up && self.replay.is_none();
+        if is_now { self.now } else { self.snapshot.at }
     }
 
     /// Says whether one pane has been given the whole screen. A small screen has one at a time as well, but then the
@@ -82,6 +99,6 @@ impl World {
 
     /// Says whether the fleet can be asked for something now.
     pub(crate) fn can_ask(&self) -> bool {
-        self.connection == Connection::Up && !self.is_read_only
+        self.connection == Connection::Up && !self.is_read_only && self.replay.is_none()
     }
 }

@@ -155,7 +155,8 @@ pub fn retrying(row: &Row, now: Moment) -> Option<String> {
 /// is still being read.
 pub fn quiet(row: &Row, now: Moment) -> Option<Duration> {
     let lives = row.status.is_live() && !matches!(row.phase, Phase::Reading(_));
-    let since = row.progress.or(row.started).filter(|_| lives)?;
+    // Nobody knows it of an earlier moment of the run.
+    let since = row.progress.filter(|_| lives)?;
     Some(now.since(since))
 }
 

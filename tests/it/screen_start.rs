@@ -478,7 +478,7 @@ fn a_fleet_that_has_ended_is_only_looked_at() {
     let mut screen = open(&world, &["attach"]);
     screen.wait_for("echo over");
     screen.send("r");
-    screen.wait_for("only looked at");
+    screen.wait_for("this fleet has ended: R runs its tasks again");
     assert_eq!(fleets(&world)[0]["host_pid"], Value::Null);
     screen.send("q");
     assert_eq!(screen.end(), 0);

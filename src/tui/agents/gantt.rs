@@ -84,16 +84,12 @@ impl Span {
         let end = end_of(row, queued, now);
         let begins = self.cell(queued, width);
         let least = |from: usize| self.cell_after(end, width).max(from + 1).min(width);
-        match row.started {
-            Some(started) => {
-                let from = self.cell(started, width);
-                Bar { queued: (begins.min(from), from), ran: (from, least(from)) }
-            }
-            None => {
-                let to = least(begins);
-                Bar { queued: (begins, to), ran: (to, to) }
-            }
+        if let Some(started) = row.started {
+            let from = self.cell(started, width);
+            return Bar { queued: (begins.min(from), from), ran: (from, least(from)) };
         }
+        let to = least(begins);
+        Bar { queued: (begins, to), ran: (to, to) }
     }
 
     /// Returns the labels of the axis with the cells at which they begin.

@@ -1,4 +1,4 @@
-//! Tasks that the command line brought: they go the way of a draft, with the same questions before they are sent.
+//! Tasks that the command line brought, or an earlier fleet: they go the way of a draft, with the same questions before they are sent.
 //!
 //! What may go here: when they may go, and that they are never lost. What may not: the questions, which drafts have too.
 
@@ -24,8 +24,9 @@ pub(super) struct Brought {
 }
 
 impl Editor {
-    /// Takes tasks of the command line, to be sent as soon as there is a host.
-    pub(crate) fn bring(&mut self, made: Made) {
+    /// Takes tasks of the command line, or those of an earlier fleet, to be sent as soon as there is a host.
+    pub(crate) fn bring(&mut self, made: Made, runs_again: bool) {
+        self.runs_again = runs_again;
         self.brought = Some(Brought { made, is_new: true, why: None });
     }
 
@@ -63,8 +64,8 @@ impl Editor {
         if !world.can_ask() {
             brought.is_new = true;
             self.brought = Some(brought);
-            let text = "the tasks of the command line go as soon as there is a host";
-            return vec![Wish::Flash(text.to_owned(), Tone::Plain)];
+            let text = format!("the tasks of the {} go as soon as there is a host", self.bringer());
+            return vec![Wish::Flash(text, Tone::Plain)];
         }
         brought.is_new = false;
         if let Some(question) = self.needed(&brought.made, self.asked, world) {
@@ -78,19 +79,23 @@ impl Editor {
         vec![Wish::Ask(submission(brought.made, Asked::First(number)))]
     }
 
+    fn bringer(&self) -> &'static str {
+        if self.runs_again { "earlier fleet" } else { "command line" }
+    }
+
     /// Returns what an empty draft says about them.
     pub(super) fn hint_of_brought(&self, enter: &str) -> Option<Vec<String>> {
         let brought = self.brought.as_ref().filter(|brought| !brought.is_new)?;
         let number = brought.made.tasks.len();
-        let tasks = count(number, "task");
+        let tasks = format!("{} of the {}", count(number, "task"), self.bringer());
         let (waits, them) = if number == 1 { ("waits", "it") } else { ("wait", "them") };
         Some(match &brought.why {
             Some(why) => vec![
-                format!("{tasks} of the command line not queued: {}", one_line(why)),
+                format!("{tasks} not queued: {}", one_line(why)),
                 format!("{enter} tries again"),
             ],
             None => vec![format!(
-                "{tasks} of the command line {waits}: {enter} dispatches {them}; what is typed goes by itself"
+                "{tasks} {waits}: {enter} dispatches {them}; what is typed goes by itself"
             )],
         })
     }

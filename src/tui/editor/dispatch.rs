@@ -220,7 +220,7 @@ impl Editor {
             return Err(format!("{id} is not queued any more: only queued tasks can be edited"));
         };
         if world.is_read_only {
-            return Err("this fleet has ended and is only looked at".to_owned());
+            return Err("this fleet has ended: none of its tasks waits any more".to_owned());
         }
         if self.sent.is_some() {
             return Err("what was sent last is still on its way: try again".to_owned());

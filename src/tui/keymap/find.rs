@@ -2,9 +2,9 @@
 //!
 //! What may go here: what a key does in a place, how the key for something is called. What may not: the table itself.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Action, Binding, KEYMAP, Place};
+use super::{Action, Binding, KEYMAP, Place, SHIFT};
 
 /// Returns how the first key is called that does something in a place; `None` if the table has none.
 pub(crate) const fn name_of(place: Place, action: Action) -> Option<&'static str> {
@@ -49,4 +49,20 @@ pub(in crate::tui) fn footer(place: Place) -> Vec<&'static Binding> {
         KEYMAP.iter().filter(|binding| binding.footer > 0 && is_here(binding.place)).collect();
     shown.sort_by_key(|binding| binding.footer);
     shown
+}
+
+impl Binding {
+    /// Says whether this is the key that was pressed. Terminals tell a capital letter with or without Shift.
+    pub(super) fn is(&self, pressed: KeyEvent) -> bool {
+        let modifiers = match pressed.code {
+            KeyCode::Char(_) => pressed.modifiers.difference(SHIFT),
+            _ => pressed.modifiers,
+        };
+        self.code == pressed.code && self.modifiers == modifiers
+    }
+
+    /// Returns the key as an event, for a click on its name.
+    pub fn event(&self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
 }

@@ -39,11 +39,13 @@ pub enum Place {
     Tell,
     /// The list of fleets.
     Fleets,
+    /// Which tasks of an ended fleet are run again.
+    Again,
 }
 
 impl Place {
     /// Every place, in the order in which help shows them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Everywhere,
         Self::Editor,
         Self::Agents,
@@ -60,6 +62,7 @@ impl Place {
         Self::Options,
         Self::Tell,
         Self::Fleets,
+        Self::Again,
         Self::Help,
     ];
 
@@ -83,6 +86,7 @@ impl Place {
             Self::Options => "options",
             Self::Tell => "message to an agent",
             Self::Fleets => "list of fleets",
+            Self::Again => "run again",
         }
     }
 
@@ -96,6 +100,7 @@ impl Place {
             | Self::Quit
             | Self::Stopping
             | Self::Tell
+            | Self::Again
             | Self::Confirm => Some(Self::Question),
             Self::Everywhere
             | Self::Question
@@ -126,6 +131,7 @@ impl Place {
             | Self::Confirm
             | Self::Question
             | Self::Fleets
+            | Self::Again
             | Self::Text => false,
         }
     }

@@ -153,7 +153,8 @@ impl Content for AgainModal {
         }
         let cap = world.snapshot.header.cap;
         let cap = cap.map_or_else(|| "none".to_owned(), exact);
-        let text = format!("{cap} for a new fleet, as this one has; one that is there keeps its own");
+        let text =
+            format!("{cap} for a new fleet, as this one has; one that is there keeps its own");
         writer.field("cap", &text, Tone::Money);
         let names = missing(&again.can, world);
         if !names.is_empty() {
@@ -186,3 +187,6 @@ impl Content for AgainModal {
         Vec::new()
     }
 }
+
+#[cfg(test)]
+mod tests;

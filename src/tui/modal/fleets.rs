@@ -1,7 +1,9 @@
 //! The list of fleets: which there are, how they stand, what they cost; one is opened, two are compared.
 //!
-//! What may go here: its state, and what a key does to it. What may not: reading fleets, how a line looks (`lines`).
+//! What may go here: its state, and what a key does to it. What may not: reading fleets, how a line looks (`lines`), how
+//! two compare (`compare`).
 
+mod compare;
 mod lines;
 
 use crossterm::event::KeyEvent;
@@ -13,7 +15,7 @@ use super::writer::Writer;
 use crate::core::FleetId;
 use crate::tui::keymap::{Action, Place, key_name};
 use crate::tui::message::{FleetNews, Request};
-use crate::tui::others::{FleetList, ListedFleet};
+use crate::tui::others::{FleetList, ListedFleet, PastFleet};
 use crate::tui::search_line::{self, end_of};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
@@ -38,9 +40,14 @@ pub(crate) struct FleetsModal {
     search: String,
     /// While the search line is open: what was searched for before.
     typing: Option<String>,
+    /// Two that are shown side by side, over the list.
+    pair: Option<Box<Pair>>,
     note: Option<(String, Tone)>,
     sheet: Sheet,
 }
+
+/// Two fleets.
+type Pair = (PastFleet, PastFleet);
 
 impl FleetsModal {
     /// Returns the fleets that the search leaves.
@@ -99,6 +106,50 @@ impl FleetsModal {
             return self.say(&format!("two are marked: {mark} on one of them takes its mark back"));
         }
         Vec::new()
+    }
+
+    /// Compares the two that are marked, or the marked one with the selected one.
+    fn compare(&mut self) -> Vec<Wish> {
+        let selected = self.selected().map(|fleet| fleet.id.clone());
+        let (one, other) = match (self.marks.as_slice(), selected) {
+            ([one, other], _) => (one.clone(), other.clone()),
+            ([one], Some(other)) if *one != other => (one.clone(), other),
+            _ => {
+                let mark = key_name!(Fleets, Mark);
+                return self.say(&format!("{mark} marks the two that are to be compared"));
+            }
+        };
+        self.note = Some((format!("reading {one} and {other}…"), Tone::Dim));
+        vec![Wish::Ask(Request::CompareFleets(one, other))]
+    }
+
+    /// Does what a key means while two are compared.
+    fn act_on_pair(&mut self, action: Action) -> Vec<Wish> {
+        match action {
+            Action::Close => {
+                self.pair = None;
+                self.sheet.rewind();
+                Vec::new()
+            }
+            Action::CopyLine => {
+                let text = self.sheet.to_plain_text();
+                vec![Wish::Ask(Request::Copy(text, "the comparison".to_owned()))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn lay_out_pair(&mut self, world: &World) {
+        let Some(pair) = &self.pair else { return };
+        let width = sheet::text_width(world, WIDTH);
+        let text = Text {
+            title: "two fleets compared".to_owned(),
+            body: compare::lines(pair, width, world),
+            is_tall: true,
+            ..Text::default()
+        };
+        let copy = [(Action::CopyLine, Some("copy all")), (Action::Close, Some("list"))];
+        self.sheet.lay_out(world, WIDTH, text, Place::Text, &copy);
     }
 
     fn turn(&mut self) -> Vec<Wish> {
@@ -185,7 +236,11 @@ impl FleetsModal {
 
 impl Content for FleetsModal {
     fn place(&self) -> Place {
-        if self.typing.is_some() { Place::Prompt } else { Place::Fleets }
+        match (&self.pair, &self.typing) {
+            (Some(_), _) => Place::Text,
+            (None, Some(_)) => Place::Prompt,
+            (None, None) => Place::Fleets,
+        }
     }
 
     fn sheet(&self) -> &Sheet {
@@ -197,11 +252,14 @@ impl Content for FleetsModal {
     }
 
     fn has_cursor(&self) -> bool {
-        true
+        self.pair.is_none()
     }
 
     fn act(&mut self, action: Action, world: &World) -> Vec<Wish> {
         let page = self.sheet.rows_in_view().max(2) - 1;
+        if self.pair.is_some() {
+            return self.act_on_pair(action);
+        }
         if self.typing.is_some() {
             match action {
                 Action::Close => self.search = self.typing.take().unwrap_or_default(),
@@ -221,7 +279,7 @@ impl Content for FleetsModal {
             Action::First => self.go_to(|_| 0),
             Action::Last => self.go_to(|_| usize::MAX),
             Action::Mark => return self.mark(),
-            Action::Compare => return self.say("mark two fleets first"),
+            Action::Compare => return self.compare(),
             Action::Search => self.typing = Some(self.search.clone()),
             Action::AllFolders => return self.turn(),
             _ => {}
@@ -250,12 +308,20 @@ impl Content for FleetsModal {
                     self.sheet.rewind();
                 }
             }
-            FleetNews::List { .. } => {}
+            FleetNews::Pair(pair) => {
+                (self.pair, self.note) = (Some(pair), None);
+                self.sheet.rewind();
+            }
+            FleetNews::List { .. } | FleetNews::Past(_) => {}
             FleetNews::Failed(why) => self.note = Some((why, Tone::Bad)),
         }
     }
 
     fn refresh(&mut self, world: &World) -> Vec<Wish> {
+        if self.pair.is_some() {
+            self.lay_out_pair(world);
+            return Vec::new();
+        }
         let width = sheet::text_width(world, WIDTH);
         let shown = self.shown();
         let at = self.at(&shown).unwrap_or_default();

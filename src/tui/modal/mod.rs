@@ -2,6 +2,7 @@
 //!
 //! What may go here: which modals there are, and passing to them what happens. What may not: what one of them says.
 
+mod again;
 mod amount;
 mod cap;
 mod confirm;
@@ -26,6 +27,7 @@ use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 
+use self::again::AgainModal;
 use self::cap::CapModal;
 use self::confirm::ConfirmModal;
 use self::details::DetailsModal;
@@ -129,6 +131,8 @@ enum Kind {
     Tell(Box<TellModal>),
     /// The list of fleets.
     Fleets(Box<FleetsModal>),
+    /// Which tasks of an ended fleet are run again.
+    Again(Box<AgainModal>),
 }
 
 impl Modal {
@@ -179,6 +183,10 @@ impl Modal {
         Self::new(Kind::Results(Box::default()), None)
     }
 
+    /// Which tasks of an ended fleet are run again.
+    pub(crate) fn again() -> Self {
+        Self::new(Kind::Again(Box::default()), None)
+    }
     /// The list of fleets.
     pub(crate) fn fleet_list() -> Self {
         Self::new(Kind::Fleets(Box::default()), None)
@@ -197,6 +205,7 @@ impl Modal {
             Kind::Options(modal) => modal.as_ref(),
             Kind::Tell(modal) => modal.as_ref(),
             Kind::Fleets(modal) => modal.as_ref(),
+            Kind::Again(modal) => modal.as_ref(),
         }
     }
 
@@ -213,6 +222,7 @@ impl Modal {
             Kind::Options(modal) => modal.as_mut(),
             Kind::Tell(modal) => modal.as_mut(),
             Kind::Fleets(modal) => modal.as_mut(),
+            Kind::Again(modal) => modal.as_mut(),
         }
     }
 
@@ -228,7 +238,7 @@ impl Modal {
 
     /// Says whether it is about other fleets.
     pub(crate) fn is_fleets(&self) -> bool {
-        matches!(self.kind, Kind::Fleets(_))
+        matches!(self.kind, Kind::Fleets(_) | Kind::Again(_))
     }
 
     /// Until when it ignores keys, and shows that it does.

@@ -15,7 +15,8 @@ impl Model {
             (Some(modal), news) if modal.is_fleets() => modal.fleets(news),
             (_, FleetNews::Failed(why)) => self.tell(why, Tone::Bad),
             // Whoever asked does not look any more.
-            (_, FleetNews::List { .. }) => {}
+            (_, FleetNews::List { .. } | FleetNews::Pair(_)) => {}
+            (_, FleetNews::Past(past)) => self.begin_replay(*past),
         }
         Vec::new()
     }

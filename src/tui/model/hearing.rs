@@ -46,6 +46,7 @@ impl Model {
                     hearing.heard = now;
                 }
             }
+            _ if self.replaying.is_some() => hearing.heard = now,
             // Who wakes up late, after having been paused with the machine or by hand, has not listened.
             _ if has_slept && owes && !hearing.is_silent => hearing.heard = now,
             _ => return,
@@ -97,6 +98,10 @@ impl Model {
 
     /// Says whether a host that lives says something within a second or so. While it does the screen wakes every second.
     pub(super) fn owes_a_sign(&self) -> bool {
+        if self.replaying.is_some() {
+            // What is shown is not what the host watches.
+            return false;
+        }
         let is_up = self.world.connection == Connection::Up || self.hearing.is_silent;
         let is_asked = self.hearing.asked > 0;
         is_up && (is_asked || self.world.snapshot.header.kpis.running > 0)

@@ -5,7 +5,7 @@
 use crossterm::event::KeyEvent;
 
 use super::Model;
-use super::remarks::ONLY_LOOKED_AT;
+use super::remarks::only_looked_at;
 use crate::tui::keymap::{self, Action, Place, key_name};
 use crate::tui::layout::Focus;
 use crate::tui::message::Request;
@@ -36,7 +36,7 @@ impl Model {
         match action {
             Some(action) if self.everywhere(action, &mut requests) => {}
             _ if self.world.focus == Focus::Editor && self.world.is_read_only => {
-                self.flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning);
+                self.flash(only_looked_at(), Tone::Warning);
             }
             Some(action) => {
                 let wishes = match self.world.focus {
@@ -76,6 +76,21 @@ impl Model {
             Action::Help => self.modal = Some(Modal::help(self.place())),
             Action::Options => self.modal = Some(Modal::options(&self.world)),
             Action::Results => self.modal = Some(Modal::results()),
+            Action::Earlier
+            | Action::Later
+            | Action::PreviousChange
+            | Action::NextChange
+            | Action::Play
+            | Action::Speed => self.replay(action, requests),
+            Action::Back if self.world.focus == Focus::Agents && self.replaying.is_some() => {
+                return self.end_replay(requests);
+            }
+            Action::RunAgain if self.world.is_read_only => self.modal = Some(Modal::again()),
+            Action::RunAgain => {
+                let retry = key_name!(Agents, Retry);
+                let text = format!("this fleet has not been left: {retry} tries an agent again");
+                self.flash(text, Tone::Warning);
+            }
             Action::Fleets if self.world.has_others => {
                 self.modal = Some(Modal::fleet_list());
                 requests.push(Request::ListFleets { everywhere: false });
@@ -147,7 +162,7 @@ impl Model {
                     Vec::new()
                 }
                 _ if self.world.is_read_only => {
-                    vec![Wish::Flash(ONLY_LOOKED_AT.to_owned(), Tone::Warning)]
+                    vec![Wish::Flash(only_looked_at(), Tone::Warning)]
                 }
                 (Focus::Editor, _) => self.editor.paste(text, &self.world),
                 (Focus::Agents | Focus::Tail, _) => {

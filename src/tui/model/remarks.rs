@@ -7,7 +7,9 @@ use crate::tui::keymap::key_name;
 use crate::words::plain_text::count;
 
 /// What is said to whoever wants something of a fleet without a host.
-pub(super) const ONLY_LOOKED_AT: &str = "this fleet has ended and is only looked at";
+pub(super) fn only_looked_at() -> String {
+    format!("this fleet has ended: {} runs its tasks again", key_name!(Agents, RunAgain))
+}
 
 /// Returns what is said when nothing of a fleet lives or waits any more.
 pub(super) fn all_ended(agents: usize) -> String {

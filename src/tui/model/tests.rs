@@ -1,6 +1,7 @@
 //! The screen as a whole: where keys, pastes and clicks go, leaving, what happens when the host goes.
 
 mod answers;
+mod replay;
 mod submissions;
 
 use std::time::Duration;
@@ -8,11 +9,13 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use super::*;
+use crate::core::Command;
 use crate::core::testing::{end, row, snapshot};
 use crate::core::{
     AgentId, Header, NanoUsd, Notice, NoticeKind, Outcome, Question, Refusal, Reply, Row, Status,
 };
 use crate::runtime::{Gone, channel};
+use crate::tui::message::Asked;
 use crate::tui::session::Left;
 use crate::tui::testing::{NOW, frame, model};
 

@@ -4,14 +4,14 @@
 //! program knows that).
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use tokio::sync::mpsc;
 
 use super::seat::{Read, read_kept};
-use crate::core::FleetId;
+use crate::core::{FleetId, Task};
 use crate::tui::message::FleetNews;
 use crate::tui::others::{FleetList, OtherFleets};
 use crate::tui::session::Session;
@@ -28,6 +28,12 @@ pub(super) enum Job {
     List(Option<PathBuf>),
     /// What the screen on a fleet begins with.
     Open(FleetId),
+    /// All of two fleets.
+    Compare(FleetId, FleetId),
+    /// All of a fleet.
+    Read(FleetId),
+    /// What the screen begins with on the fleet that takes these tasks of another one.
+    Again(FleetId, Vec<Task>),
 }
 
 /// What comes of it.
@@ -74,7 +80,7 @@ impl Fleets {
     pub(super) fn ask(&self, job: Job) -> Result<(), &'static str> {
         let jobs = match job {
             Job::List(_) => &self.lists,
-            Job::Open(_) => &self.others,
+            Job::Open(_) | Job::Compare(..) | Job::Read(_) | Job::Again(..) => &self.others,
         };
         jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) => "the disk does not answer",
@@ -93,16 +99,22 @@ impl Worker {
         let mut next = None;
         while let Some(job) = next.take().or_else(|| jobs.recv().ok()) {
             match job {
-                Job::List(folder) => next = self.list(folder, jobs),
-                Job::Open(id) => {
-                    self.bring(self.fleets.open(&id).map(to_session));
+                Job::List(folder) => next = self.list(folder.as_deref(), jobs),
+                Job::Open(id) => self.bring(self.fleets.open(&id).map(to_session)),
+                Job::Again(of, tasks) => {
+                    self.bring(self.fleets.again(&of, tasks).map(to_session));
                 }
+                Job::Read(id) => {
+                    let read = self.fleets.read(&id);
+                    self.bring(read.map(|past| Brought::News(FleetNews::Past(Box::new(past)))));
+                }
+                Job::Compare(one, other) => self.bring(self.pair(&one, &other)),
             }
         }
     }
 
     /// Reads the list until somebody wants another one, which is returned.
-    fn list(&self, folder: Option<PathBuf>, jobs: &Receiver<Job>) -> Option<Job> {
+    fn list(&self, folder: Option<&Path>, jobs: &Receiver<Job>) -> Option<Job> {
         let everywhere = folder.is_none();
         let mut next = None;
         let mut say = |list: FleetList| {
@@ -110,10 +122,17 @@ impl Worker {
             let news = Brought::News(FleetNews::List { everywhere, list });
             next.is_none() && self.news.blocking_send(news).is_ok()
         };
-        if let Err(why) = self.fleets.list(folder.as_deref(), &mut say) {
+        if let Err(why) = self.fleets.list(folder, &mut say) {
             self.bring(Err(why));
         }
         next
+    }
+
+    fn pair(&self, one: &FleetId, other: &FleetId) -> Result<Brought, String> {
+        let mut pair = Box::new((self.fleets.read(one)?, self.fleets.read(other)?));
+        // How they came to what they are is not compared.
+        (pair.0.records, pair.1.records) = (Vec::new(), Vec::new());
+        Ok(Brought::News(FleetNews::Pair(pair)))
     }
 
     fn bring(&self, brought: Result<Brought, String>) {

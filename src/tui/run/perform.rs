@@ -8,7 +8,7 @@ use super::files::{Job, Opened};
 use super::fleets;
 use super::{Running, variable};
 use crate::adapters::redact;
-use crate::core::{Command, Notice, Refusal, Reply, Submission};
+use crate::core::{Command, FleetId, Notice, Refusal, Reply, Submission};
 use crate::runtime::Given;
 use crate::tui::clipboard::{self, Way};
 use crate::tui::message::{Asked, Message, Request};
@@ -54,8 +54,11 @@ impl Running {
                 self.ask_fleets(fleets::Job::List(folder))
             }
             Request::OpenFleet(id) => self.ask_fleets(fleets::Job::Open(id)),
+            Request::CompareFleets(one, other) => self.ask_fleets(fleets::Job::Compare(one, other)),
+            Request::ReadPast => self.ask_fleets(fleets::Job::Read(self.shown())),
+            Request::RunAgain(tasks) => self.ask_fleets(fleets::Job::Again(self.shown(), tasks)),
             Request::GoBack => {
-                self.go_back().await;
+                self.go_back();
                 None
             }
             Request::Leave(left) => {
@@ -63,6 +66,11 @@ impl Running {
                 None
             }
         }
+    }
+
+    /// Returns which fleet is shown.
+    fn shown(&self) -> FleetId {
+        self.seat.model.world.dir.id().clone()
     }
 
     fn send(&mut self, command: Command, asked: Asked) -> Option<Message> {

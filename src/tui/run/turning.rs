@@ -3,11 +3,16 @@
 //! What may go here: what becomes of the fleet that is left, and what the next one takes over. What may not: how fleets
 //! are found (whoever composes the program knows that).
 
+use std::sync::Arc;
+
 use super::Running;
 use super::fleets::{Brought, Fleets, Job};
 use super::seat::{Around, Read, Seat};
-use crate::tui::message::{FleetNews, Message};
-use crate::tui::session::Session;
+use crate::core::Snapshot;
+use crate::runtime::Gone;
+use crate::tui::keymap::key_name;
+use crate::tui::message::{FleetNews, Message, Request};
+use crate::tui::session::{Made, Session};
 
 impl Running {
     /// Asks something about other fleets.
@@ -40,7 +45,7 @@ impl Running {
         if is_behind {
             let brought = session.first.take();
             drop(session);
-            self.go_back().await;
+            self.go_back();
             self.bring(brought).await;
             return;
         }
@@ -63,7 +68,7 @@ impl Running {
             size: self.size,
         };
         let seat = match Seat::take(session, read, around) {
-            Ok(seat) => seat,
+            Ok(seat) => Box::new(seat),
             Err(error) => {
                 let text = format!("could not show fleet {id}: {error}");
                 self.update(Message::Fleets(FleetNews::Failed(text))).await;
@@ -81,14 +86,45 @@ impl Running {
         self.link(link).await;
     }
 
-    async fn bring(&mut self, made: Option<crate::tui::session::Made>) {
+    async fn bring(&mut self, made: Option<Made>) {
         let message = made.map(|made| Message::Bring(Box::new(made)));
         self.seat.later.extend(message);
         self.catch_up().await;
     }
 
+    /// The fleet that the screen began with goes on behind the one that is shown. What it would ring for is told here.
+    pub(super) async fn take_behind(&mut self, snapshot: Result<Arc<Snapshot>, Gone>) {
+        let Some(seat) = &mut self.behind else { return };
+        let Ok(snapshot) = snapshot else {
+            // It is told when that fleet is shown again.
+            seat.handle = None;
+            return;
+        };
+        let requests = seat.model.update(self.clock.now(), Message::Snapshot(snapshot));
+        let mut rings = false;
+        for request in requests {
+            match request {
+                Request::Bell => rings = true,
+                Request::Tail(asked) => seat.tail.ask(asked),
+                _ => {}
+            }
+        }
+        let header = &seat.model.world.snapshot.header;
+        let what = if seat.model.world.snapshot.question.is_some() {
+            "its cap is reached, and it asks what to do"
+        } else {
+            "all its agents have ended"
+        };
+        if rings {
+            let back = key_name!(Agents, Back);
+            let text = format!("fleet {}: {what} ({back} goes back to it)", header.fleet);
+            self.perform(Request::Bell).await;
+            self.update(Message::Told(text, true)).await;
+        }
+    }
+
     /// Shows the fleet again that the screen began with.
-    pub(super) async fn go_back(&mut self) {
+    pub(super) fn go_back(&mut self) {
         let Some(seat) = self.behind.take() else { return };
         self.seat.save_draft();
         self.seat = seat;

@@ -1,3 +1,6 @@
+//! Bars: which cells they take, and how they look.
+
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -67,10 +70,12 @@ fn shown(snapshot: Snapshot, columns: u16, rows: u16) -> Model {
 fn bars_are_drawn_at_every_size() {
     for (columns, rows) in SIZES {
         let mut text = frame(&shown(all(), columns, rows), columns, rows);
-        text += &format!(
+        write!(
+            text,
             "\nempty\n{}",
             frame(&shown(snapshot(1, Vec::new()), columns, rows), columns, rows)
-        );
+        )
+        .unwrap();
         insta::assert_snapshot!(format!("gantt_{columns}x{rows}"), text);
     }
     for (columns, rows) in [(1, 1), (24, 6), (30, 8), (61, 19), (300, 80)] {
@@ -78,7 +83,7 @@ fn bars_are_drawn_at_every_size() {
     }
 }
 
-/// All bars share one span, each has a cell at least wherever it is, and one without an end ends now.
+/// C-142, with the next: all bars share one span, each has a cell at least wherever it is, and one without an end ends now.
 #[test]
 fn bars_share_one_span_have_a_cell_each_and_open_ones_end_now() {
     let now = Moment(21_000);

@@ -84,7 +84,10 @@ fn about(table: &mut Table, pair: &Pair, world: &World) {
     if name(&pair.0).or(name(&pair.1)).is_some() {
         table.row("name", &of(&|fleet| name(fleet).unwrap_or_default()), "");
     }
-    table.row("made", &of(&|fleet| time_text::local(fleet.listed.created, &world.zone)), "");
+    let ago = |fleet: &PastFleet| {
+        format!("{} ago", time_text::age(world.now.since(fleet.listed.created)))
+    };
+    table.row("made", &of(&ago), "");
     table.row("state", &of(&|fleet| fleet.listed.standing.as_str().to_owned()), "");
 }
 
@@ -136,8 +139,7 @@ fn numbers(table: &mut Table, pair: &Pair) {
         table.row("unknown", &unknown.map(|number| format!("of {number}")), "");
     }
     let kpis = headers.map(|header| header.kpis);
-    for (name, values) in
-        [("tokens", kpis.map(|it| it.tokens)), ("steps", kpis.map(|it| it.steps))]
+    for (name, values) in [("tokens", kpis.map(|it| it.tokens)), ("steps", kpis.map(|it| it.steps))]
     {
         table.row(name, &values.map(thousands), &signed(values[0], values[1], thousands));
     }
@@ -157,13 +159,23 @@ fn tasks(table: &mut Table, pair: &Pair, world: &World) {
     table.writer.text(&head, Tone::Focus);
     for (one, other) in both {
         table.writer.line(&[(&why::head(&one.task.text), Tone::Strong)]);
-        let values = [told(one, &pair.0, world), told(other, &pair.1, world)];
         let difference = difference(one, other, pair);
         let tones = [Tone::of(one.status), Tone::of(other.status)];
-        table.columns("", &values, &difference, tones);
-        if !table.has_differences && !difference.is_empty() {
-            table.columns("", &[difference, String::new()], "", [Tone::Dim; 2]);
+        let ended = [ended(one, &pair.0, world), ended(other, &pair.1, world)];
+        let costs = [cost(one), cost(other)];
+        if table.has_differences {
+            let told = |place: usize| {
+                let parts = [ended.get(place), costs.get(place)];
+                parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
+            };
+            table.columns("", &[told(0), told(1)], &difference, tones);
+            continue;
         }
+        table.columns("", &ended, "", tones);
+        if costs.iter().any(|cost| !cost.is_empty()) {
+            table.columns("", &costs, "", [Tone::Money; 2]);
+        }
+        table.writer.line(&[(&fit("", NAMES), Tone::Dim), (&difference, Tone::Dim)]);
     }
     for (rows, fleet) in [(first, &pair.0), (second, &pair.1)] {
         if rows.is_empty() {
@@ -173,23 +185,26 @@ fn tasks(table: &mut Table, pair: &Pair, world: &World) {
         let head = format!("{} only in {}", count(rows.len(), "task"), fleet.listed.id);
         table.writer.text(&head, Tone::Focus);
         for row in rows {
-            let words = format!("{}  ", told(row, fleet, world));
+            let words = format!("{} {} ", ended(row, fleet, world), cost(row));
             let tone = Tone::of(row.status);
             table.writer.line(&[(&words, tone), (&why::head(&row.task.text), Tone::Plain)]);
         }
     }
 }
 
-/// `✓ 12s $0.4200`.
-fn told(row: &Row, fleet: &PastFleet, world: &World) -> String {
-    let mut parts = vec![world.theme.words.glyph(row.status).to_owned()];
-    parts.extend(elapsed(row, &fleet.snapshot).map(duration));
+/// `✓ 12s`.
+fn ended(row: &Row, fleet: &PastFleet, world: &World) -> String {
+    let took = elapsed(row, &fleet.snapshot).map(duration).unwrap_or_default();
+    format!("{} {took}", world.theme.words.glyph(row.status))
+}
+
+/// `$0.4200`; nothing for an agent that costs nothing.
+fn cost(row: &Row) -> String {
     match (row.cost_status, row.cost) {
-        (CostStatus::None, _) => {}
-        (CostStatus::Unknown, _) | (_, None) => parts.push(UNKNOWN.to_owned()),
-        (CostStatus::Estimated | CostStatus::Reported, Some(cost)) => parts.push(cost.to_string()),
+        (CostStatus::None, _) => String::new(),
+        (CostStatus::Unknown, _) | (_, None) => UNKNOWN.to_owned(),
+        (CostStatus::Estimated | CostStatus::Reported, Some(cost)) => cost.to_string(),
     }
-    parts.join(" ")
 }
 
 fn elapsed(row: &Row, snapshot: &Snapshot) -> Option<Duration> {

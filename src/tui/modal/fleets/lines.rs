@@ -189,10 +189,10 @@ pub(in crate::tui::modal) fn counts(fleet: &ListedFleet, world: &World) -> Strin
 /// Returns what a person calls it: its name, with its folder where fleets of several are listed.
 fn name(fleet: &ListedFleet, everywhere: bool, world: &World) -> String {
     let mut parts = Vec::new();
+    parts.extend(fleet.header.name.as_deref().map(why::head));
     if fleet.id == *world.dir.id() {
         parts.push("(shown)".to_owned());
     }
-    parts.extend(fleet.header.name.as_deref().map(why::head));
     if everywhere {
         parts.push(why::head(&fleet.folder.to_string_lossy()));
     }

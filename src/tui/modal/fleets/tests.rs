@@ -1,3 +1,6 @@
+//! The list of fleets as a person meets it.
+
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -52,7 +55,7 @@ fn some() -> FleetList {
     }
 }
 
-fn press(model: &mut Model, code: KeyCode) -> Vec<Request> {
+pub(super) fn press(model: &mut Model, code: KeyCode) -> Vec<Request> {
     model.drawn();
     model.update(NOW, Message::Key(KeyEvent::new(code, KeyModifiers::NONE)))
 }
@@ -70,7 +73,7 @@ fn bring(model: &mut Model, list: FleetList) {
     let _ = model.update(NOW, Message::Fleets(news));
 }
 
-fn with(columns: u16, rows: u16) -> Model {
+pub(super) fn with(columns: u16, rows: u16) -> Model {
     let mut model = open(columns, rows);
     bring(&mut model, some());
     model
@@ -89,14 +92,14 @@ fn the_list_is_drawn_at_every_size_while_it_is_read_and_when_it_has_come() {
         let mut all = format!("reading\n{}\n", frame(&open(columns, rows), columns, rows));
         let mut none = open(columns, rows);
         bring(&mut none, FleetList::default());
-        all += &format!("none\n{}\n", frame(&none, columns, rows));
+        write!(all, "none\n{}\n", frame(&none, columns, rows)).unwrap();
         let mut model = with(columns, rows);
         let _ = press(&mut model, KeyCode::Char('j'));
         let _ = press(&mut model, KeyCode::Char(' '));
-        all += &format!("some\n{}\n", frame(&model, columns, rows));
+        write!(all, "some\n{}\n", frame(&model, columns, rows)).unwrap();
         let failed = FleetNews::Failed("could not list the fleets: no disk".to_owned());
         let _ = model.update(NOW, Message::Fleets(failed));
-        all += &format!("failed\n{}\n", frame(&model, columns, rows));
+        write!(all, "failed\n{}\n", frame(&model, columns, rows)).unwrap();
         insta::assert_snapshot!(format!("fleets_{columns}x{rows}"), all);
     }
 }

@@ -97,6 +97,7 @@ fn at(stand: &Stand, place: Place, (columns, rows): (u16, u16)) -> Option<Model>
         Place::Options => Some(Modal::options(world)),
         Place::Tell => Some(Modal::tell(AgentId(1), world)),
         Place::Fleets => Some(Modal::fleet_list()),
+        Place::Again => Some(Modal::again()),
     };
     let _ = model.update(NOW, Message::Wake);
     match place {
