@@ -4,6 +4,7 @@
 //! snapshot counts, so that header and table always agree.
 
 mod pace;
+mod replay;
 mod share;
 
 use std::collections::HashMap;
@@ -109,7 +110,7 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
         Connection::Waiting(what) => parts.push(Part::new(0, Tone::Warning, cut(what))),
         Connection::Failed(why) => parts.push(Part::new(0, Tone::Bad, cut(why))),
     }
-    parts.extend(replay(world, width));
+    parts.extend(replay::part(world, width));
     if world.connection != Connection::Up && has_been_seen(world) {
         parts.push(Part::new(0, Tone::Warning, format!("as of {}", as_of(world))));
     }
@@ -142,20 +143,6 @@ fn alarms(world: &World, width: usize) -> Vec<Part> {
         parts.push(Part::new(3, Tone::Warning, format!("{} held: {}", cut(kind), cut(cause))));
     }
     parts
-}
-
-/// Says which moment is shown, if it is not that of now: `replay 1m 5s of 10m · at 12:00:04 · 10x`.
-fn replay(world: &World, width: usize) -> Option<Part> {
-    let replay = world.replay?;
-    let spans = [replay.at, replay.to].map(|moment| duration(moment.since(replay.from)));
-    let mut text = format!("replay {} of {}", spans[0], spans[1]);
-    if width >= usize::from(WORDY) {
-        let time = time_text::local(replay.at, &world.zone);
-        let time = time.split_once(' ').map_or(time.as_str(), |(_, time)| time).to_owned();
-        text = format!("{text} at {time}");
-    }
-    let pace = if replay.plays { format!("{}x", replay.speed) } else { "paused".to_owned() };
-    Some(Part::new(0, Tone::Hit, format!("{text}, {pace}")))
 }
 
 /// Says whether there is anything to show: a fleet that was never seen has no numbers.
