@@ -150,6 +150,7 @@ impl Model {
             model.editor.bring(first, runs_again);
         }
         model.kept = model.editor.revision();
+        model.tell_way_back();
         model.divide();
         model
     }

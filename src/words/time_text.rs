@@ -32,6 +32,18 @@ pub fn duration(span: Duration) -> String {
     }
 }
 
+/// Returns how long something took that is over, in tenths where they are worth telling: `0.5s`, `1m02.3s`, `2h 3m`.
+pub fn tenths(span: Duration) -> String {
+    if span >= Duration::from_hours(1) {
+        return duration(span);
+    }
+    let tenths = span.as_millis() / 100;
+    match (tenths / 600, tenths % 600) {
+        (0, tenths) => format!("{}.{}s", tenths / 10, tenths % 10),
+        (minutes, tenths) => format!("{minutes}m{:02}.{}s", tenths / 10, tenths % 10),
+    }
+}
+
 /// Returns a moment as a text for machines, in UTC: `2023-11-14T22:13:20Z`.
 pub fn timestamp(moment: Moment) -> String {
     instant(moment).to_string()
@@ -99,6 +111,8 @@ mod tests {
         assert_eq!([59, 120, 125].map(|at| duration(seconds(at))), ["59s", "2m", "2m 5s"]);
         assert_eq!([0, 3600, 3725].map(|at| duration(seconds(at))), ["0s", "1h", "1h 2m"]);
         assert_eq!([0, 59, 60, 7200].map(|at| age(seconds(at))), ["0s", "59s", "1m", "2h"]);
+        let millis = [540, 59_990, 62_300, 3_725_000].map(Duration::from_millis);
+        assert_eq!(millis.map(tenths), ["0.5s", "59.9s", "1m02.3s", "1h 2m"]);
     }
 
     #[test]

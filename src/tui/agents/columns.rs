@@ -2,15 +2,13 @@
 //!
 //! What may go here: widths, and texts of cells. What may not: where the table is, styles of rows.
 
-use std::time::Duration;
-
 use super::order::Sort;
 use crate::core::{CostStatus, Moment, Row, Snapshot};
 use crate::words::plain_text::{cells, thousands};
 use crate::words::report_line::exact;
 use crate::words::status_line::known_cost;
 use crate::words::style::Style;
-use crate::words::time_text::{age, duration};
+use crate::words::time_text::{age, duration, tenths};
 use crate::words::why;
 
 /// A column, in the order from left to right.
@@ -265,19 +263,12 @@ fn cost(row: &Row, style: Style) -> String {
 }
 
 /// Returns how long an agent has run: in whole seconds while it does, in tenths once it has ended.
-fn elapsed(row: &Row, now: Moment) -> String {
+pub(super) fn elapsed(row: &Row, now: Moment) -> String {
     let span = row.elapsed(now);
     if row.started.is_none() {
         return String::new();
     }
-    if row.end.is_none() || span >= Duration::from_hours(1) {
-        return duration(span);
-    }
-    let tenths = span.as_millis() / 100;
-    match (tenths / 600, tenths % 600) {
-        (0, tenths) => format!("{}.{}s", tenths / 10, tenths % 10),
-        (minutes, tenths) => format!("{minutes}m{:02}.{}s", tenths / 10, tenths % 10),
-    }
+    if row.end.is_none() { duration(span) } else { tenths(span) }
 }
 
 /// Returns what is known of the agent's own tests; nothing for one that has not ended or never ran.

@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Agents;
+use super::columns::elapsed;
 use super::draw::{Parts, batch_line, signs};
 use super::order::Line;
 use crate::core::{BatchId, Moment, Outcome, Row, Status};
@@ -164,6 +165,11 @@ pub(super) fn draw(agents: &Agents, parts: Parts, buffer: &mut Buffer, world: &W
         // Nothing but folded sets.
         return lines(agents, parts.list, buffer, world, |_, _| ());
     };
+    // While a run is replayed bars grow within all of its time.
+    let span = world.replay.map_or(span, |replay| Span {
+        from: span.from.min(replay.from),
+        to: span.to.max(replay.to),
+    });
     let id = snapshot.rows.last().map_or(3, |row| cells(&row.id.to_string()).max(3));
     let columns = Columns::of(parts.list.width, u16::try_from(id).unwrap_or(3));
     axis(span, parts.head, buffer, world, &columns);
@@ -253,8 +259,8 @@ fn agent_line(
         let at = columns.bar.0.saturating_add(u16::try_from(from).unwrap_or(u16::MAX));
         write(at, &text, columns.bar.1, style(look));
     }
-    if columns.time.1 > 0 && agent.started.is_some() {
-        let text = duration(agent.elapsed(now));
+    if columns.time.1 > 0 {
+        let text = elapsed(agent, now);
         let shift = columns.time.1.saturating_sub(u16::try_from(cells(&text)).unwrap_or(u16::MAX));
         write(columns.time.0 + shift, &text, columns.time.1, style(theme.style(Tone::Dim)));
     }

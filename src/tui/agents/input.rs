@@ -46,8 +46,12 @@ impl Agents {
             Action::Fold => return self.fold(world),
             Action::Gantt => {
                 self.is_gantt = !self.is_gantt;
-                let shown = if self.is_gantt { "bars over time" } else { "the table" };
-                return told(format!("{shown}: {} turns", key_name!(Agents, Gantt)));
+                let turns = key_name!(Agents, Gantt);
+                return told(if self.is_gantt {
+                    format!("bars over time: {turns} shows the table again")
+                } else {
+                    "the table again".to_owned()
+                });
             }
             Action::Mark => return self.mark(world),
             Action::NextNeedy => return self.next_needy(world),

@@ -25,10 +25,7 @@ pub(super) const GUTTER: u16 = 2;
 /// Cells after the text: the caret stands there at the end of a full row.
 const EDGE: u16 = 1;
 /// Why nothing can be typed into a fleet that has ended.
-const READ_ONLY: &str = concat!(
-    "this fleet has ended, so nothing can be typed here: ",
-    "R among the agents runs its tasks again"
-);
+const READ_ONLY: &str = "this fleet has ended: R among the agents runs its tasks again";
 /// Most rows that say what is wrong.
 const PROBLEM_ROWS: usize = 3;
 /// Most rows that say what to do.

@@ -4,6 +4,7 @@
 //! list of them.
 
 use super::Model;
+use crate::tui::keymap::key_name;
 use crate::tui::layout::Shares;
 use crate::tui::message::{FleetNews, Request};
 use crate::tui::theme::Tone;
@@ -19,6 +20,15 @@ impl Model {
             (_, FleetNews::Past(past)) => self.begin_replay(*past),
         }
         Vec::new()
+    }
+
+    /// Says how to get back to the fleet that was shown before, if there was one.
+    pub(super) fn tell_way_back(&mut self) {
+        if let Some(before) = &self.world.came_from {
+            let text =
+                format!("{} among the agents goes back to {before}", key_name!(Agents, Back));
+            self.flash(text, Tone::Plain);
+        }
     }
 
     /// Another fleet is shown from now on. Returns what its screen takes over of this one: how it is divided, and whether

@@ -13,9 +13,10 @@ use crate::tui::others::PastFleet;
 use crate::tui::theme::Tone;
 use crate::tui::world::ReplayStand;
 
-/// How many times as fast as it was a replay plays, and which of these it begins with.
+/// How many times as fast as it was a replay plays. It begins with the first of these at which all of it is played within
+/// [`PLAYED`], or with the last.
 const SPEEDS: [u32; 3] = [1, 10, 60];
-const FIRST_SPEED: usize = 1;
+const PLAYED: Duration = Duration::from_secs(30);
 /// Time between two frames of a replay that plays.
 const FRAME: Duration = Duration::from_millis(100);
 /// Steps in which a whole run is moved through, and the least of one.
@@ -94,6 +95,11 @@ impl Replaying {
     }
 }
 
+fn first_speed(run: Duration) -> usize {
+    let fits = |speed: &u32| run / (*speed).max(1) <= PLAYED;
+    SPEEDS.iter().position(fits).unwrap_or(SPEEDS.len() - 1)
+}
+
 fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
@@ -139,7 +145,7 @@ impl Model {
             replay,
             changes,
             stand: ReplayStand { at, from, to, speed: 1, plays: false },
-            speed: FIRST_SPEED,
+            speed: first_speed(to.since(from)),
             played: None,
             latest: Arc::clone(&self.world.snapshot),
         };

@@ -14,7 +14,7 @@ use crate::tui::others::PastFleet;
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
 use crate::words::plain_text::{count, fit, thousands};
-use crate::words::time_text::{self, duration};
+use crate::words::time_text::{self, tenths};
 use crate::words::why;
 
 /// Cells of the names before the numbers.
@@ -144,7 +144,7 @@ fn numbers(table: &mut Table, pair: &Pair) {
         table.row(name, &values.map(thousands), &signed(values[0], values[1], thousands));
     }
     let took = [pair.0.listed.took(), pair.1.listed.took()];
-    let words = took.map(|took| took.map(duration).unwrap_or_default());
+    let words = took.map(|took| took.map(tenths).unwrap_or_default());
     table.row("took", &words, &time_difference(took[0], took[1]));
 }
 
@@ -194,7 +194,7 @@ fn tasks(table: &mut Table, pair: &Pair, world: &World) {
 
 /// `✓ 12s`.
 fn ended(row: &Row, fleet: &PastFleet, world: &World) -> String {
-    let took = elapsed(row, &fleet.snapshot).map(duration).unwrap_or_default();
+    let took = elapsed(row, &fleet.snapshot).map(tenths).unwrap_or_default();
     format!("{} {took}", world.theme.words.glyph(row.status))
 }
 
@@ -237,8 +237,11 @@ fn money_difference(first: Option<NanoUsd>, second: Option<NanoUsd>) -> String {
 
 fn time_difference(first: Option<Duration>, second: Option<Duration>) -> String {
     let (Some(first), Some(second)) = (first, second) else { return UNKNOWN.to_owned() };
-    // Whole seconds, as both are told.
-    signed(first.as_secs(), second.as_secs(), |seconds| duration(Duration::from_secs(seconds)))
+    // In tenths, as both are told.
+    let of = |span: Duration| u64::try_from(span.as_millis() / 100).unwrap_or(u64::MAX);
+    signed(of(first), of(second), |number| {
+        tenths(Duration::from_millis(number.saturating_mul(100)))
+    })
 }
 
 /// Agents of two fleets by their tasks. An agent that was tried again yields to the one that did.

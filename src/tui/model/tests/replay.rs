@@ -108,6 +108,8 @@ fn it_plays_as_fast_as_it_is_told_to_and_ends_with_the_run() {
     assert_eq!(states(&model), ["running", "queued"]);
     let wake = model.wake_at().expect("it moves by itself");
     assert!(wake <= Moment(NOW.0 + 100));
+    assert_eq!(model.world.replay.unwrap().speed, 1, "a short run plays as it was");
+    let _ = press(&mut model, KeyCode::Char('T'));
     let _ = model.update(Moment(NOW.0 + 400), Message::Wake);
     assert_eq!(states(&model), ["running", "running"], "4 s of the run are over at ten times");
     let _ = press(&mut model, KeyCode::Char('t'));

@@ -126,7 +126,7 @@ fn a_difference_is_told_only_where_both_are_known() {
     assert_eq!(money_difference(cents(1), cents(1)), "=");
     assert_eq!(money_difference(cents(1), None), "?");
     let seconds = |seconds: u64| Some(Duration::from_secs(seconds));
-    assert_eq!(time_difference(seconds(5), seconds(70)), "+1m 5s");
+    assert_eq!(time_difference(seconds(5), seconds(70)), "+1m05.0s");
     assert_eq!(time_difference(None, seconds(70)), "?");
     assert_eq!(signed(7, 2, thousands), "-5");
 }
