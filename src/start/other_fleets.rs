@@ -164,3 +164,107 @@ fn look(dir: &FleetDir, file: &FleetFile) -> Result<ListedFleet, String> {
     let seen = inspect(dir).map_err(|error| error.to_string())?;
     Ok(hosted(seen.snapshot, elsewhere))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::arguments::RunArguments;
+    use crate::cli::config::Config;
+    use crate::core::testing::task;
+    use crate::core::{AgentId, BatchId, FleetOptions, Moment};
+    use crate::journal::{Draft, Journal};
+
+    fn fleets() -> (tempfile::TempDir, FleetsHere) {
+        let temp = tempfile::tempdir().unwrap();
+        let opening = Opening {
+            state: StateDir::open(Some(&temp.path().join("state"))).unwrap(),
+            given: RunArguments::default(),
+            config: Config::default(),
+            context: None,
+            folder: temp.path().to_owned(),
+        };
+        (temp, FleetsHere(Arc::new(opening)))
+    }
+
+    /// Makes a fleet of a folder, made at this moment, with one task that waits.
+    fn make(fleets: &FleetsHere, root: &Path, at: u64) -> FleetDir {
+        let draft = Draft {
+            root: root.to_owned(),
+            options: FleetOptions::default(),
+            argv: Vec::new(),
+            is_closed: false,
+        };
+        let dir = fleets.0.state.new_fleet(Moment(at), draft).unwrap();
+        let journal = Journal::create(&dir.journal()).unwrap();
+        let queued = Record::Queued {
+            batch: BatchId::from_bits(1),
+            origin: None,
+            inside: None,
+            first: AgentId(1),
+            tasks: vec![task("true")],
+        };
+        let created = Record::Created(FleetOptions::default());
+        let _ = journal.append(Moment(at), vec![created, queued]);
+        drop(journal);
+        dir
+    }
+
+    /// The last list that is told, and how often one was.
+    fn list(fleets: &FleetsHere, folder: Option<&Path>) -> (FleetList, usize) {
+        let (mut last, mut told) = (FleetList::default(), 0);
+        let mut say = |list| {
+            (last, told) = (list, told + 1);
+            true
+        };
+        fleets.list(folder, &mut say).unwrap();
+        (last, told)
+    }
+
+    #[test]
+    fn fleets_of_the_folder_come_newest_first_one_by_one_and_damaged_ones_with_the_reason() {
+        let (temp, fleets) = fleets();
+        let here = temp.path().join("here");
+        let old = make(&fleets, &here, 1_800_000_000_000);
+        let damaged = make(&fleets, &here, 1_800_000_100_000);
+        let new = make(&fleets, &here, 1_800_000_200_000);
+        make(&fleets, &temp.path().join("there"), 1_800_000_300_000);
+        std::fs::write(damaged.journal(), "no journal\n").unwrap();
+        let (listed, told) = list(&fleets, Some(&here));
+        let ids: Vec<_> = listed.fleets.iter().map(|fleet| &fleet.id).collect();
+        assert_eq!(ids, [new.id(), old.id()]);
+        assert_eq!((listed.left, listed.older, told), (0, 0, 4));
+        let [(id, why)] = listed.unreadable.as_slice() else { panic!("{listed:?}") };
+        assert!(id == damaged.id() && why.contains("is damaged at line 1"), "{why}");
+        assert_eq!(listed.fleets[0].standing, FleetStanding::Held, "its task waits");
+        assert_eq!(list(&fleets, None).0.fleets.len(), 3);
+    }
+
+    #[test]
+    fn the_list_has_a_bound_and_ends_as_soon_as_nobody_wants_it() {
+        let (temp, fleets) = fleets();
+        for number in 0..u64::try_from(MOST).unwrap() + 3 {
+            make(&fleets, temp.path(), 1_800_000_000_000 + number * 10_000);
+        }
+        let (listed, _) = list(&fleets, None);
+        assert_eq!((listed.fleets.len(), listed.older), (MOST, 3));
+        let mut told = 0;
+        let mut say = |_| {
+            told += 1;
+            told < 3
+        };
+        fleets.list(None, &mut say).unwrap();
+        assert_eq!(told, 3);
+    }
+
+    #[test]
+    fn a_fleet_is_read_without_what_its_agents_had_shown_and_a_removed_one_is_gone() {
+        let (temp, fleets) = fleets();
+        let dir = make(&fleets, temp.path(), 1_800_000_000_000);
+        let past = fleets.read(dir.id()).unwrap();
+        assert_eq!((past.records.len(), past.snapshot.rows.len()), (2, 1));
+        std::fs::remove_dir_all(dir.path()).unwrap();
+        let why = fleets.read(dir.id()).unwrap_err();
+        assert!(why.contains("is gone"), "{why}");
+        assert!(fleets.open(dir.id()).is_err() && fleets.again(dir.id(), Vec::new()).is_err());
+    }
+}

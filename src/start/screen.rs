@@ -120,11 +120,11 @@ fn show(session: Session) -> Result<u8, Failure> {
 pub(super) struct Opening {
     pub(super) state: StateDir,
     /// Options of tasks and fleets as given.
-    given: RunArguments,
-    config: Config,
-    context: Option<String>,
+    pub(super) given: RunArguments,
+    pub(super) config: Config,
+    pub(super) context: Option<String>,
     /// The folder that the screen was started in.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl Opening {

@@ -12,6 +12,9 @@ use crate::tui::theme::Tone;
 impl Model {
     /// Takes what came of a question about other fleets.
     pub(super) fn fleets(&mut self, news: FleetNews) -> Vec<Request> {
+        if matches!(news, FleetNews::Failed(_)) {
+            self.wanted_replay = None;
+        }
         match (&mut self.modal, news) {
             (Some(modal), news) if modal.is_fleets() => modal.fleets(news),
             (_, FleetNews::Failed(why)) => self.tell(why, Tone::Bad),

@@ -146,3 +146,60 @@ fn to_session(session: Session) -> Brought {
     let read = read_kept(&session);
     Brought::Session(Box::new(session), read)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Task;
+    use crate::tui::others::PastFleet;
+
+    /// Fleets of which the list never ends by itself, and none can be opened.
+    struct Endless;
+
+    impl OtherFleets for Endless {
+        fn list(
+            &self,
+            folder: Option<&Path>,
+            say: &mut dyn FnMut(FleetList) -> bool,
+        ) -> Result<(), String> {
+            // A list of a folder has an end.
+            while say(FleetList { left: 1, ..FleetList::default() }) && folder.is_none() {}
+            Ok(())
+        }
+
+        fn open(&self, id: &FleetId) -> Result<Session, String> {
+            Err(format!("fleet {id} is gone"))
+        }
+
+        fn read(&self, id: &FleetId) -> Result<PastFleet, String> {
+            Err(format!("fleet {id} is gone"))
+        }
+
+        fn again(&self, of: &FleetId, _: Vec<Task>) -> Result<Session, String> {
+            Err(format!("fleet {of} is gone"))
+        }
+    }
+
+    #[test]
+    fn a_list_keeps_nobody_waiting_for_a_fleet_and_ends_with_the_next_one() {
+        let (sender, mut news) = news();
+        let fleets: Arc<dyn OtherFleets> = Arc::new(Endless);
+        let fleets = Fleets::start(&fleets, &sender).unwrap();
+        let mut until = |wanted: &dyn Fn(&FleetNews) -> bool| {
+            while let Some(brought) = news.blocking_recv() {
+                match brought {
+                    Brought::News(it) if wanted(&it) => return,
+                    Brought::News(_) => {}
+                    Brought::Session(..) => panic!("there is no fleet"),
+                }
+            }
+            panic!("the threads have ended");
+        };
+        fleets.ask(Job::List(None)).unwrap();
+        until(&|it| matches!(it, FleetNews::List { everywhere: true, .. }));
+        fleets.ask(Job::Open(FleetId("k3f".to_owned()))).unwrap();
+        until(&|it| matches!(it, FleetNews::Failed(why) if why.contains("k3f is gone")));
+        fleets.ask(Job::List(Some(PathBuf::from("/repo")))).unwrap();
+        until(&|it| matches!(it, FleetNews::List { everywhere: false, .. }));
+    }
+}
