@@ -107,6 +107,8 @@ fn bars_share_one_span_have_a_cell_each_and_open_ones_end_now() {
     let span = Span { from: Moment(0), to: Moment(40_000) };
     let bar = span.bar(&ran(1, 10_000, 30_000, Outcome::Done), Moment(0), now, 40);
     assert_eq!(bar, Bar { queued: (0, 10), ran: (10, 30) });
+    let none = span.bar(&ran(1, 10_000, 10_000, Outcome::Failed), Moment(0), now, 40);
+    assert_eq!(none.ran, (10, 11), "it took no time");
     let later = span.bar(&ran(1, 40_000, 40_000, Outcome::Done), Moment(0), now, 40);
     assert_eq!(later.ran, (39, 40), "at the very end of the span");
 }

@@ -138,7 +138,7 @@ fn what_happens_meanwhile_is_seen_at_its_end_and_nothing_can_be_asked_until_then
     assert!(frame(&model, 80, 24).contains("this is a replay: Esc"));
     // Nobody has to say anything about agents that ran then.
     let _ = model.update(Moment(NOW.0 + 60_000), Message::Wake);
-    assert_eq!(model.world.connection, Connection::Up);
+    assert_eq!((&model.world.connection, model.wake_at()), (&Connection::Up, None));
     let _ = press(&mut model, KeyCode::Esc);
     assert_eq!(model.world.snapshot.revision, 9);
 }
