@@ -14,6 +14,7 @@ use crate::tui::others::PastFleet;
 use crate::tui::theme::Tone;
 use crate::tui::world::World;
 use crate::words::plain_text::{count, fit, thousands};
+use crate::words::status_line::known_cost;
 use crate::words::time_text::{self, tenths};
 use crate::words::why;
 
@@ -31,7 +32,7 @@ pub(super) fn lines(pair: &Pair, width: usize, world: &World) -> Vec<Line<'stati
     table.head(&ids);
     about(&mut table, pair, world);
     counts(&mut table, pair);
-    numbers(&mut table, pair);
+    numbers(&mut table, pair, world);
     tasks(&mut table, pair, world);
     table.writer.into_lines()
 }
@@ -120,16 +121,17 @@ fn counts(table: &mut Table, pair: &Pair) {
     }
 }
 
-fn numbers(table: &mut Table, pair: &Pair) {
+fn numbers(table: &mut Table, pair: &Pair, world: &World) {
     let headers = [&pair.0.snapshot.header, &pair.1.snapshot.header];
     let unknown = headers.map(|header| header.cost_unknown);
+    let untold = headers.map(|header| header.cost_unknown.saturating_add(header.unread));
     let spent = headers.map(|header| header.spent);
     let least = |place: usize| {
-        let is_least = unknown.get(place).is_some_and(|number| *number > 0);
-        let sign = if is_least { "at least " } else { "" };
+        let is_least = untold.get(place).is_some_and(|number| *number > 0);
+        let sign = if is_least { world.theme.words.at_least() } else { "" };
         format!("{sign}{}", spent.get(place).copied().unwrap_or_default())
     };
-    let difference = if unknown == [0, 0] {
+    let difference = if untold == [0, 0] {
         money_difference(Some(spent[0]), Some(spent[1]))
     } else {
         UNKNOWN.to_owned()
@@ -162,7 +164,7 @@ fn tasks(table: &mut Table, pair: &Pair, world: &World) {
         let difference = difference(one, other, pair);
         let tones = [Tone::of(one.status), Tone::of(other.status)];
         let ended = [ended(one, &pair.0, world), ended(other, &pair.1, world)];
-        let costs = [cost(one), cost(other)];
+        let costs = [cost(one, world), cost(other, world)];
         if table.has_differences {
             let told = |place: usize| {
                 let parts = [ended.get(place), costs.get(place)];
@@ -185,7 +187,7 @@ fn tasks(table: &mut Table, pair: &Pair, world: &World) {
         let head = format!("{} only in {}", count(rows.len(), "task"), fleet.listed.id);
         table.writer.text(&head, Tone::Focus);
         for row in rows {
-            let words = format!("{} {} ", ended(row, fleet, world), cost(row));
+            let words = format!("{} {} ", ended(row, fleet, world), cost(row, world));
             let tone = Tone::of(row.status);
             table.writer.line(&[(&words, tone), (&why::head(&row.task.text), Tone::Plain)]);
         }
@@ -199,12 +201,9 @@ fn ended(row: &Row, fleet: &PastFleet, world: &World) -> String {
 }
 
 /// `$0.4200`; nothing for an agent that costs nothing.
-fn cost(row: &Row) -> String {
-    match (row.cost_status, row.cost) {
-        (CostStatus::None, _) => String::new(),
-        (CostStatus::Unknown, _) | (_, None) => UNKNOWN.to_owned(),
-        (CostStatus::Estimated | CostStatus::Reported, Some(cost)) => cost.to_string(),
-    }
+fn cost(row: &Row, world: &World) -> String {
+    let unknown = if row.cost_status == CostStatus::None { "" } else { UNKNOWN };
+    known_cost(row, world.theme.words).unwrap_or_else(|| unknown.to_owned())
 }
 
 fn elapsed(row: &Row, snapshot: &Snapshot) -> Option<Duration> {
