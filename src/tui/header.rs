@@ -168,7 +168,9 @@ fn name(world: &World) -> Vec<Part> {
         parts.push(Part::new(3, Tone::Warning, "demo"));
     }
     if world.is_read_only {
-        let ended = header.last_end.map(|end| time_text::age(world.now.since(end)));
+        // The last end of another moment is not the end of the fleet.
+        let last_end = header.last_end.filter(|_| world.replay.is_none());
+        let ended = last_end.map(|end| time_text::age(world.now.since(end)));
         let ended = ended.map_or_else(|| "ended".to_owned(), |age| format!("ended {age} ago"));
         parts.push(Part::new(3, Tone::Warning, ended));
     }
