@@ -219,6 +219,26 @@ fn every_state_word_survives_its_text() {
     assert_eq!(survive(holds), 5);
 }
 
+/// One of each reason to stop an agent.
+fn stop_reasons() -> [StopReason; 9] {
+    [
+        StopReason::Owner,
+        StopReason::Interrupted("SIGHUP".to_owned()),
+        StopReason::Idle(Duration::from_secs(1)),
+        StopReason::Deadline,
+        StopReason::Budget(cents(1)),
+        StopReason::CapHard(cents(2)),
+        StopReason::CapStop,
+        StopReason::Stalled(Duration::from_secs(3)),
+        StopReason::NoProgress(Box::new(Stall {
+            quiet: Duration::from_secs(3),
+            limit: Duration::from_secs(2),
+            tool: Some("bash".to_owned()),
+            grace: Duration::from_secs(1),
+        })),
+    ]
+}
+
 #[test]
 fn every_record_survives_as_one_line_of_the_journal() {
     let processes = [
@@ -260,22 +280,6 @@ fn every_record_survives_as_one_line_of_the_journal() {
         escalated: true,
         tails: Tails { out_line: Some("x".to_owned()), out_bytes: 3, ..Tails::default() },
     };
-    let reasons = [
-        StopReason::Owner,
-        StopReason::Interrupted("SIGHUP".to_owned()),
-        StopReason::Idle(Duration::from_secs(1)),
-        StopReason::Deadline,
-        StopReason::Budget(cents(1)),
-        StopReason::CapHard(cents(2)),
-        StopReason::CapStop,
-        StopReason::Stalled(Duration::from_secs(3)),
-        StopReason::NoProgress(Box::new(Stall {
-            quiet: Duration::from_secs(3),
-            limit: Duration::from_secs(2),
-            tool: Some("bash".to_owned()),
-            grace: Duration::from_secs(1),
-        })),
-    ];
     let task = std::sync::Arc::new(full_task());
     let origin = Some("session".to_owned());
     let mut records = vec![
@@ -322,7 +326,7 @@ fn every_record_survives_as_one_line_of_the_journal() {
             text: "4 failed".to_owned(),
         }),
     ];
-    records.extend(reasons.map(|reason| Record::Stopped(A1, reason)));
+    records.extend(stop_reasons().map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
     records.extend(answers().map(|answer| Record::Answered(Q1, answer)));
     assert_eq!(survive(records), 30);
