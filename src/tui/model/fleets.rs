@@ -38,6 +38,8 @@ impl Model {
     /// there is a mouse.
     pub(crate) fn turned_away(&mut self) -> (Shares, bool) {
         self.modal = None;
+        // Whatever has the focus from now on, nobody looks at this one.
+        self.has_focus = None;
         (self.shares, self.mouse)
     }
 }

@@ -112,8 +112,10 @@ impl Running {
         let header = &seat.model.world.snapshot.header;
         let what = if seat.model.world.snapshot.question.is_some() {
             "its cap is reached, and it asks what to do"
-        } else {
+        } else if header.all_done {
             "all its agents have ended"
+        } else {
+            "something there is worth a look"
         };
         if rings {
             let back = key_name!(Agents, Back);
