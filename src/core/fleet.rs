@@ -44,7 +44,6 @@ pub struct Fleet {
     pub(super) dropped_by_cap: bool,
     pub(super) closed: bool,
     pub(super) noticing: Noticing,
-    /// Why the last notice did not get to the command that was to be told it.
     pub(super) notice_trouble: Option<String>,
     pub(super) mesh_keys: u64,
     pub(super) first_start: Option<Moment>,
@@ -237,15 +236,8 @@ impl Fleet {
                 return Some(self.told(id, ticket, what, outcome, effects));
             }
             Event::EnvMissing(batch, names) => self.env_missing(batch, names),
-            Event::SaveFailed(why) => {
-                if self.not_saved.replace(why).is_none() {
-                    self.notice_saving(false);
-                }
-            }
-            Event::Saved => {
-                self.not_saved = None;
-                self.notice_saving(true);
-            }
+            Event::SaveFailed(why) => self.save_failed(Some(why)),
+            Event::Saved => self.save_failed(None),
             Event::NoticeTrouble(why) => self.notice_trouble = why,
             Event::Tick => self.tick(effects),
         }

@@ -21,7 +21,7 @@ impl Fleet {
         let money = self.money();
         let spent = format!("${} spent", money.committed().to_exact());
         let cap = self.cap.unwrap_or_default().to_exact();
-        let waiting = match self.queue.len() {
+        let waiting = match self.loose().count() {
             1 => "1 task waits".to_owned(),
             count => format!("{count} tasks wait"),
         };

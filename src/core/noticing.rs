@@ -222,9 +222,13 @@ impl Fleet {
         self.noticing.held.clear();
     }
 
-    /// Takes note of the journal's state, each time that it changes.
-    pub(super) fn notice_saving(&mut self, is_saved: bool) {
-        self.noticing.unsaved = (!is_saved).then_some(self.now);
+    /// The journal cannot be written, and why; `None`: it is whole.
+    pub(super) fn save_failed(&mut self, why: Option<String>) {
+        let is_saved = why.is_none();
+        let was_saved = std::mem::replace(&mut self.not_saved, why).is_none();
+        if is_saved != was_saved {
+            self.noticing.unsaved = (!is_saved).then_some(self.now);
+        }
     }
 
     /// Takes note of whether most of the cap is spent, and not all of it.

@@ -239,6 +239,17 @@ fn stop_reasons() -> [StopReason; 9] {
     ]
 }
 
+fn notice() -> Notice {
+    Notice {
+        number: 7,
+        kind: NoticeKind::Failed,
+        at: Moment(1),
+        agents: vec![A1],
+        more: 3,
+        text: "4 failed".to_owned(),
+    }
+}
+
 #[test]
 fn every_record_survives_as_one_line_of_the_journal() {
     let processes = [
@@ -317,14 +328,7 @@ fn every_record_survives_as_one_line_of_the_journal() {
         Record::Deadline,
         Record::Resumed,
         Record::Closed,
-        Record::Noticed(Notice {
-            number: 7,
-            kind: NoticeKind::Failed,
-            at: Moment(1),
-            agents: vec![A1],
-            more: 3,
-            text: "4 failed".to_owned(),
-        }),
+        Record::Noticed(notice()),
     ];
     records.extend(stop_reasons().map(|reason| Record::Stopped(A1, reason)));
     records.extend(processes.map(|end_| Record::Ended(A1, Box::new(end(end_)), work.clone())));
