@@ -381,17 +381,6 @@ impl Agent {
         }
     }
 
-    /// Takes note of a sign of progress.
-    pub(super) fn note_progress(&mut self, now: Moment) {
-        self.progress = Some(now);
-        (self.stalled, self.signs.waits) = (None, None);
-    }
-
-    /// Says whether it is marked as making no progress, or was told to stop for that.
-    pub(super) fn is_stalled(&self) -> bool {
-        self.stalled.is_some() || matches!(self.stop_reason(), Some(StopReason::NoProgress(_)))
-    }
-
     /// Returns the state to change, and forgets the row as last shown.
     pub(super) fn touch(&mut self) -> &mut Self {
         self.row = None;

@@ -154,3 +154,16 @@ impl Fleet {
         if agent.tool().is_some() { self.options.stale_tool } else { self.options.stale }
     }
 }
+
+impl Agent {
+    /// Takes note of a sign of progress.
+    pub(super) fn note_progress(&mut self, now: Moment) {
+        self.progress = Some(now);
+        (self.stalled, self.signs.waits) = (None, None);
+    }
+
+    /// Says whether it is marked as making no progress, or was told to stop for that.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.stalled.is_some() || matches!(self.stop_reason(), Some(StopReason::NoProgress(_)))
+    }
+}

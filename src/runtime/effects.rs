@@ -4,7 +4,7 @@
 
 use super::halt::Shim;
 use super::host::Host;
-use crate::core::{Effect, NoticeKind};
+use crate::core::{Effect, NoticeKind, Urgency};
 use crate::journal::Sequence;
 
 impl Host {
@@ -21,6 +21,8 @@ impl Host {
                     self.conclude_transcript(&record);
                     records.push(record);
                 }
+                // This one does not hurry, and without its record it would be a signal that nobody has sent.
+                Effect::Stop(_, Urgency::AskPatiently) => later.push(effect),
                 Effect::Stop(id, urgency) => stops.push((id, urgency)),
                 Effect::CloseInput(id) => self.close_input(id),
                 // That nothing can be saved cannot wait until something is.
@@ -75,7 +77,8 @@ impl Host {
                     let _ = self.agent_dir(id).forget_env();
                 }
                 Effect::Notify(notice) => self.pass_on(notice),
-                Effect::Record(_) | Effect::Stop(..) | Effect::CloseInput(_) => {}
+                Effect::Stop(id, urgency) => self.stop(id, urgency),
+                Effect::Record(_) | Effect::CloseInput(_) => {}
             }
         }
         self.releasing = false;

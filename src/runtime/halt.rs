@@ -26,6 +26,10 @@ pub(super) struct Shim {
 impl Host {
     pub(super) fn stop(&mut self, id: AgentId, urgency: Urgency) {
         let Some(shim) = self.shims.get_mut(&id) else { return };
+        // It may have been told in earnest since.
+        if urgency == Urgency::AskPatiently && shim.stop.is_some() {
+            return;
+        }
         shim.stop = Some(urgency);
         shim.not_before = None;
         shim.send_stop();

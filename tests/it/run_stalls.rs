@@ -42,7 +42,7 @@ fn a_stalled_agent_is_asked_once_and_its_own_end_counts_until_its_grace_is_over(
     let step = r#"{"fleet":"step","tool":"bash","text":"make","state":"start"}"#;
     let in_tool = format!("echo '{step}'; {stubborn}");
     let obedient = "echo up >> ups; exec sleep 1000";
-    let live = start(&world, "12s", &[&done, &failed, &stubborn, &in_tool, obedient]);
+    let live = start(&world, "20s", &[&done, &failed, &stubborn, &in_tool, obedient]);
     let mut seen = None;
     wait_until("the stubborn ones are stopping", GENEROUS, || {
         let shown = world.fleet(&["show", "--json", "3"]);
@@ -58,7 +58,7 @@ fn a_stalled_agent_is_asked_once_and_its_own_end_counts_until_its_grace_is_over(
     let shown = world.fleet(&["show", "3"]).expect_code(0).stdout;
     let why = "asked to end";
     assert!(
-        shown.contains(why) && shown.contains("(limit 2s, between tools, grace 12s)"),
+        shown.contains(why) && shown.contains("(limit 2s, between tools, grace 20s)"),
         "{shown}"
     );
     let ran = live.end().expect_code(1);
@@ -69,9 +69,9 @@ fn a_stalled_agent_is_asked_once_and_its_own_end_counts_until_its_grace_is_over(
     let errors = ran.column("error");
     assert_eq!(errors[..2], ["", "broken"]);
     let ends = [
-        "(limit 2s, between tools, grace 12s); it had to be killed",
-        "(limit 2s, in bash, grace 12s); it had to be killed",
-        "(limit 2s, between tools, grace 12s); it ended when it was asked to, without a result",
+        "(limit 2s, between tools, grace 20s); it had to be killed",
+        "(limit 2s, in bash, grace 20s); it had to be killed",
+        "(limit 2s, between tools, grace 20s); it ended when it was asked to, without a result",
     ];
     for (error, end) in errors[2..].iter().zip(ends) {
         assert!(error.starts_with("no progress for ") && error.ends_with(end), "{error}");
@@ -85,14 +85,14 @@ fn the_grace_of_a_stalled_agent_goes_on_without_a_host() {
     let world = World::new();
     let done = asked("echo asked >> asked; sleep 3; until [ -e go ]; do sleep 0.05; done; exit 0");
     let stubborn = asked("echo asked >> asked");
-    let live = start(&world, "8s", &[&done, &stubborn]);
+    let live = start(&world, "20s", &[&done, &stubborn]);
     world.wait_lines("asked", 2);
     kill(live);
     std::fs::write(world.file("go"), "").unwrap();
     world.assert_nothing_runs();
     let ran = world.fleet(&["resume", "--json", &world.only_fleet()]).expect_code(1);
     assert_eq!(ran.column("status"), ["done", "stalled"], "{ran:#?}");
-    assert!(ran.column("error")[1].ends_with("grace 8s); it had to be killed"), "{ran:#?}");
+    assert!(ran.column("error")[1].ends_with("grace 20s); it had to be killed"), "{ran:#?}");
     assert_eq!(world.lines("asked").len(), 2);
 }
 
