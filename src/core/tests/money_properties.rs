@@ -198,17 +198,19 @@ proptest! {
     }
 
     #[test]
-    fn dropping_leaves_nothing_queued_and_stopping_nothing_unstopped(
+    fn dropping_leaves_what_is_held_alone_and_stopping_leaves_nothing(
         (options, tasks) in fleet(),
         events in events(),
         stop in any::<bool>(),
     ) {
         let (mut watch, mut story) = live(options, tasks, events);
         let Some(question) = story.snapshot().question else { return Ok(()) };
+        let held = story.snapshot().held_agents();
         let how = if stop { Answer::Stop } else { Answer::Drop };
         let effects = watch.step(&mut story, answer(question.id, how));
         let snapshot = story.snapshot();
-        prop_assert!(snapshot.queue.is_empty() && snapshot.question.is_none());
+        prop_assert_eq!(snapshot.queue, if stop { Vec::new() } else { held });
+        prop_assert_eq!(snapshot.question, None);
         prop_assert_eq!(spawned(&effects), []);
         let unstopped = snapshot.rows.iter().filter(|row| {
             matches!(row.status, Status::Starting | Status::Running)
