@@ -323,9 +323,9 @@ impl Model {
     }
 
     fn snapshot(&mut self, snapshot: Arc<Snapshot>) -> Vec<Request> {
-        let Some(snapshot) = self.behind_replay(snapshot) else { return Vec::new() };
+        let requests = self.alert(&snapshot.header);
+        let Some(snapshot) = self.behind_replay(snapshot) else { return requests };
         let before = std::mem::replace(&mut self.world.snapshot, snapshot);
-        let requests = self.alert();
         self.say_trouble(&before);
         let snapshot = &self.world.snapshot;
         let all_done = snapshot.header.all_done;

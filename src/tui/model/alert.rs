@@ -27,8 +27,7 @@ impl Model {
     }
 
     /// Lets the terminal tell what is new to somebody who looks elsewhere, or may do so: not every terminal tells that.
-    pub(super) fn alert(&mut self) -> Vec<Request> {
-        let header = &self.world.snapshot.header;
+    pub(super) fn alert(&mut self, header: &Header) -> Vec<Request> {
         let news = self.heard.news(header).filter(|notice| self.alerts.is_for(notice));
         let news: Vec<&Notice> = news.collect();
         if news.is_empty() || self.has_focus == Some(true) || self.is_leaving {

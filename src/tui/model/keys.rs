@@ -85,7 +85,11 @@ impl Model {
             Action::Back if self.world.focus == Focus::Agents && self.replaying.is_some() => {
                 return self.end_replay(requests);
             }
-            Action::RunAgain if self.world.is_read_only => self.modal = Some(Modal::again()),
+            Action::RunAgain if self.world.is_read_only => {
+                // What is run again, and what that has cost, is as the fleet has ended, not as it was at some moment.
+                self.end_replay(requests);
+                self.modal = Some(Modal::again());
+            }
             Action::RunAgain => {
                 let retry = key_name!(Agents, Retry);
                 let text = format!("this fleet has not been left: {retry} tries an agent again");

@@ -126,7 +126,8 @@ impl Model {
     /// Begins with what was asked for: where a key moves from, or at the start if it plays.
     pub(super) fn begin_replay(&mut self, past: PastFleet) {
         let Some(action) = self.wanted_replay.take() else { return };
-        if past.listed.id != *self.world.dir.id() {
+        // What a modal decides is about the fleet as it is.
+        if past.listed.id != *self.world.dir.id() || self.modal.is_some() {
             return;
         }
         let replay = Replay::new(past.listed.id, past.records);
@@ -167,8 +168,9 @@ impl Model {
     pub(super) fn end_replay(&mut self, requests: &mut Vec<Request>) -> bool {
         let Some(replaying) = self.replaying.take() else { return false };
         self.world.replay = None;
-        requests.extend(self.snapshot(replaying.latest));
         self.flash("the replay has ended: this is the fleet as it is".to_owned(), Tone::Plain);
+        // What has happened meanwhile is said in place of that.
+        requests.extend(self.snapshot(replaying.latest));
         true
     }
 
@@ -195,7 +197,15 @@ impl Model {
     pub(super) fn behind_replay(&mut self, snapshot: Arc<Snapshot>) -> Option<Arc<Snapshot>> {
         match &mut self.replaying {
             Some(replaying) => {
+                let asks = |snapshot: &Snapshot| snapshot.question.as_ref().map(|it| it.id);
+                let is_asked =
+                    asks(&snapshot).is_some() && asks(&snapshot) != asks(&replaying.latest);
                 replaying.latest = snapshot;
+                if is_asked {
+                    let back = key_name!(Agents, Back);
+                    let text = format!("the cap is reached: {back} ends the replay, and asks");
+                    self.flash(text, Tone::Warning);
+                }
                 None
             }
             None => Some(snapshot),

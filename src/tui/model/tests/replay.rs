@@ -143,6 +143,18 @@ fn what_happens_meanwhile_is_seen_at_its_end_and_nothing_can_be_asked_until_then
     assert_eq!(model.world.snapshot.revision, 9);
 }
 
+/// What was done by the end would be paid for twice.
+#[test]
+fn tasks_are_run_again_as_the_fleet_has_ended_whatever_moment_is_shown() {
+    let mut model = begun(KeyCode::Char('['), 120, 40);
+    press(&mut model, KeyCode::Char('['));
+    assert_ne!(states(&model), ["done", "failed"]);
+    press(&mut model, KeyCode::Char('R'));
+    assert_eq!(states(&model), ["done", "failed"]);
+    let text = frame(&model, 120, 40);
+    assert!(text.contains("not done   1 task"), "{text}");
+}
+
 #[test]
 fn a_replay_of_nothing_or_of_another_fleet_is_none() {
     let mut model = ended(80, 24);
