@@ -121,8 +121,9 @@ pub enum Event {
     },
     /// `out` or `err` has grown, or another sign of life was seen.
     Progress(AgentId),
-    /// An agent has been silent for a while, uses no processor, and its last line looks like this question.
-    SeemsToWait(AgentId, String),
+    /// An agent has been silent for a while, uses no processor, and its last line looks like this question; `None`: that is
+    /// over, though it is still silent.
+    SeemsToWait(AgentId, Option<String>),
     /// So many bytes of an ended agent's output are still to be read.
     Behind(AgentId, u64),
     /// The folder of an agent whose tree is gone was looked at, and this has changed there meanwhile.

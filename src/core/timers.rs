@@ -101,6 +101,12 @@ impl Fleet {
         }
     }
 
+    /// Says whether an agent was asked to end and has the long grace of one that had stalled.
+    pub fn is_asked_patiently(&self, id: AgentId) -> bool {
+        let state = self.agent(id).map(|agent| &agent.state);
+        matches!(state, Some(AgentState::Stopping { reason: StopReason::NoProgress(_), .. }))
+    }
+
     fn pass_deadline(&mut self, effects: &mut Vec<Effect>) {
         self.record(Record::Deadline, effects);
         for id in self.queue.clone() {
@@ -122,12 +128,12 @@ impl Fleet {
         Some(self.deadline_base?.after(self.options.deadline?))
     }
 
-    /// An agent that runs does nothing, and its last line looks like a question.
-    pub(super) fn seems_to_wait(&mut self, id: AgentId, prompt: String) {
+    /// An agent that runs does nothing, and its last line looks like a question; `None`: it works again.
+    pub(super) fn seems_to_wait(&mut self, id: AgentId, prompt: Option<String>) {
         if let Some(agent) = self.agent_mut(id)
             && matches!(agent.state, AgentState::Running)
         {
-            agent.signs.waits = Some(prompt);
+            agent.signs.waits = prompt;
             self.mark(id);
         }
     }

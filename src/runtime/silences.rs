@@ -49,6 +49,8 @@ struct Silence {
     pause: Duration,
     /// What was seen last.
     seen: Option<Glance>,
+    /// It was found to wait.
+    waits: bool,
 }
 
 /// What a look at a silent agent has shown: its last line is a question.
@@ -57,6 +59,15 @@ pub(super) struct Glance {
     prompt: String,
     cpu: CpuUse,
     at: Moment,
+}
+
+/// What has changed about a silent agent.
+#[derive(Debug, PartialEq, Eq)]
+enum Waiting {
+    /// It does nothing, and its last line looks like this question.
+    For(String),
+    /// It works again, or its last line is another one.
+    Over,
 }
 
 impl Silences {
@@ -72,7 +83,7 @@ impl Silences {
         self.of.retain(|id, silence| silent.get(id) == Some(&silence.since));
         let mut due = Vec::new();
         for (id, since) in silent {
-            let new = || Silence { since, due: Some(now), pause: PAUSE, seen: None };
+            let new = || Silence { since, due: Some(now), pause: PAUSE, seen: None, waits: false };
             let silence = self.of.entry(id).or_insert_with(new);
             if silence.due.take_if(|due| *due <= now).is_some() {
                 due.push((id, since));
@@ -81,21 +92,28 @@ impl Silences {
         due
     }
 
-    /// Takes what a look has shown, and returns the question if the agent has done nothing since the look before.
-    fn take(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) -> Option<String> {
+    /// Takes what a look has shown, and returns what is new: the question if the agent has done nothing since the look
+    /// before, or that it does not wait any more.
+    fn take(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) -> Option<Waiting> {
         let silence = self.of.get_mut(&id).filter(|silence| silence.since == since)?;
-        let glance = glance?;
+        let waited = std::mem::take(&mut silence.waits);
+        let Some(glance) = glance else { return waited.then_some(Waiting::Over) };
         let is_idle = silence.seen.as_ref().is_some_and(|before| {
             let span = glance.at.since(before.at);
             before.prompt == glance.prompt && glance.cpu.is_idle_since(&before.cpu, span)
         });
         if is_idle {
-            return Some(glance.prompt);
+            // It may have given up by itself, and work without a word.
+            silence.waits = true;
+            silence.due = Some(glance.at.after(LONGEST_PAUSE));
+            let prompt = glance.prompt.clone();
+            silence.seen = Some(glance);
+            return (!waited).then_some(Waiting::For(prompt));
         }
         silence.due = Some(glance.at.after(silence.pause));
         silence.pause = silence.pause.saturating_mul(2).min(LONGEST_PAUSE);
         silence.seen = Some(glance);
-        None
+        waited.then_some(Waiting::Over)
     }
 }
 
@@ -127,8 +145,12 @@ impl Host {
     pub(super) fn glanced(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) {
         // It may have written something that no snapshot shows yet.
         if self.fleet.progress(id) == Some(since)
-            && let Some(prompt) = self.silences.take(id, since, glance)
+            && let Some(news) = self.silences.take(id, since, glance)
         {
+            let prompt = match news {
+                Waiting::For(prompt) => Some(prompt),
+                Waiting::Over => None,
+            };
             self.apply(Event::SeemsToWait(id, prompt));
         }
     }
@@ -178,8 +200,19 @@ mod tests {
         assert_eq!(silences.take(ID, SINCE, Some(glance(16_000, 100))), None);
         assert_eq!(at(&mut silences, 1_000, 20_999), []);
         assert_eq!(at(&mut silences, 1_000, 21_000).len(), 1);
-        assert_eq!(silences.take(ID, SINCE, Some(glance(21_000, 100))), Some("? ".to_owned()));
-        assert_eq!(at(&mut silences, 1_000, 900_000), [], "it is said once");
+        let asks = || Some(Waiting::For("? ".to_owned()));
+        assert_eq!(silences.take(ID, SINCE, Some(glance(21_000, 100))), asks());
+        assert_eq!(at(&mut silences, 1_000, 80_999), []);
+        assert_eq!(at(&mut silences, 1_000, 81_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(81_000, 100))), None, "it is said once");
+        // It has given up, and works without a word.
+        assert_eq!(at(&mut silences, 1_000, 141_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(141_000, 5_000))), Some(Waiting::Over));
+        assert_eq!(at(&mut silences, 1_000, 151_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(151_000, 5_000))), asks(), "and once more");
+        assert_eq!(at(&mut silences, 1_000, 211_000).len(), 1);
+        let over = silences.take(ID, SINCE, None);
+        assert_eq!(over, Some(Waiting::Over), "its last line is another one");
     }
 
     #[test]

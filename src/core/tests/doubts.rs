@@ -45,8 +45,13 @@ fn circle(story: &mut Story, seconds: u32) -> Vec<Effect> {
 
 #[test]
 fn a_question_that_nobody_can_answer_is_marked_until_something_is_written() {
-    let asks = || Event::SeemsToWait(A1, "Password: ".to_owned());
+    let asks = || Event::SeemsToWait(A1, Some("Password: ".to_owned()));
     let waits = Some(Doubt::WaitsForInput { prompt: "Password: ".to_owned() });
+    let mut story = running(free("task"));
+    story.does(asks());
+    // It works again, without a word.
+    story.does(Event::SeemsToWait(A1, None));
+    assert_eq!(doubt(&mut story), None);
     let signs = [
         Event::Progress(A1),
         facts(A1, Vec::new()),
