@@ -33,11 +33,12 @@ impl Meant {
         let mut meant = Self::default();
         let ids = selectors::select(selectors, before).map_err(Failure::input)?;
         for row in ids.iter().filter_map(|id| before.row(*id)) {
-            match why_not(row) {
-                Some(why) => meant.left_out.push((row.id, why)),
-                None => meant.queued.push(row.id),
+            if let Some(why) = why_not(row) {
+                meant.left_out.push((row.id, why));
+            } else {
+                meant.queued.push(row.id);
+                meant.held.extend(row.held.then_some(row.id));
             }
-            meant.held.extend(row.held.then_some(row.id));
         }
         match meant.left_out.first() {
             Some((id, why)) if meant.queued.is_empty() => {

@@ -81,7 +81,7 @@ impl Fleet {
             task: Arc::clone(&agent.task),
             status: status(agent),
             phase,
-            held: agent.held,
+            held: agent.held && matches!(agent.state, AgentState::Queued),
             stalled: agent.is_stalled() && agent.may_run(),
             doubt: agent.signs.mark.clone().filter(|_| agent.may_run()),
             started: agent.started,
