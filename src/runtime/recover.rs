@@ -78,8 +78,15 @@ impl Host {
     /// that did, a second word means to kill at once, so it comes only when the time of the first is over.
     fn stop_again(&mut self, id: AgentId) {
         let Some(end) = self.fleet.grace_ends(id) else { return };
+        // A shim that has heard of a long grace does not mind to hear it again, and times that by itself.
+        let is_patient =
+            self.fleet.is_asked_patiently(id) && supervise::knows_patience(&self.agent_dir(id));
         let due = self.clock.until(end);
         let shim = self.shims.entry(id).or_default();
+        if is_patient {
+            shim.stop = Some(Urgency::AskPatiently);
+            return;
+        }
         shim.stop = Some(Urgency::Ask);
         shim.not_before = Some(Instant::now() + due);
     }

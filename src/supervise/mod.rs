@@ -36,5 +36,6 @@ pub use shim::{detach, shim_main};
 pub use spec::{MARK_VARIABLE, Spec, StdinFrom};
 pub use tell::{TellError, tell};
 pub use watch::{
-    AgentWatch, Delivery, Watch, adopt, agent_watch, has_started, is_shortage, left_behind,
+    AgentWatch, Delivery, Watch, adopt, agent_watch, has_started, is_shortage, knows_patience,
+    left_behind,
 };

@@ -244,7 +244,7 @@ impl AsRawFd for Borrowed<'_> {
 }
 
 /// Says whether the shim of an agent can be asked patiently: one of an earlier version was not told of a long grace.
-fn knows_patience(dir: &AgentDir) -> bool {
+pub fn knows_patience(dir: &AgentDir) -> bool {
     let Ok(Found::Bytes(json)) = read_guarded(&dir.spec()) else { return false };
     serde_json::from_slice::<Spec>(&json).is_ok_and(|spec| spec.stale_grace.is_some())
 }
