@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::host::Host;
 use super::news::News;
@@ -138,20 +138,23 @@ impl Teller {
     }
 
     /// Tells what still waits, once the host has let go of its fleet. Returns why something was not told.
-    pub(super) async fn finish(mut self, mut inbox: mpsc::Receiver<News>) -> Option<String> {
+    pub(super) async fn finish(mut self, mut inbox: mpsc::Receiver<News>) -> Told {
+        // Whoever waits for the end of this process waits no longer than for one of them.
+        let end = Instant::now() + MOST_NOTICE_TIME + PATIENCE;
+        let mut last = None;
         loop {
             if let Some(Err(why)) = self.next() {
-                return Some(self.with_rest(why));
+                return Some(Err(self.with_rest(why)));
             }
             if !self.is_busy {
-                return None;
+                return last;
             }
-            let told = timeout(MOST_NOTICE_TIME + PATIENCE, heard(&mut inbox)).await;
+            let told = timeout_at(end, heard(&mut inbox)).await;
             self.is_busy = false;
             match told {
-                Ok(Some(Err(why))) => return Some(self.with_rest(why)),
-                Ok(Some(Ok(())) | None) => {}
-                Err(_) => return Some(self.with_rest("what was to run it hangs".to_owned())),
+                Ok(Some(Err(why))) => return Some(Err(self.with_rest(why))),
+                Ok(Some(Ok(())) | None) => last = Some(Ok(())),
+                Err(_) => return Some(Err(self.with_rest("it takes too long".to_owned()))),
             }
         }
     }
@@ -192,7 +195,8 @@ impl Host {
     /// A notice was told, or not: the next one.
     pub(super) fn notice_told(&mut self, told: Told) {
         self.teller.is_busy = false;
-        self.note_told(told);
+        // Of one that nobody wants to be told there is no trouble either.
+        self.note_told(told.or(Some(Ok(()))));
         let next = self.teller.next();
         self.note_told(next);
     }
@@ -228,6 +232,9 @@ impl Host {
         let teller = self.teller.take();
         let known = self.end.snapshots.borrow().header.notice_trouble.clone();
         drop(self);
-        teller.finish(inbox).await.or(known)
+        match teller.finish(inbox).await {
+            None => known,
+            Some(told) => told.err(),
+        }
     }
 }

@@ -114,6 +114,7 @@ impl Run {
             self.wait();
             let asked = self.signals.take_stops();
             let _ = self.signals.take_close();
+            let _ = self.signals.take_patient();
             self.feed();
             let reaped = self.reap();
             let now = self.clock.elapsed();
