@@ -45,6 +45,19 @@ pub enum InspectError {
     /// Its journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Its journal knows nothing of an agent that has run: a part of it is gone.
+    #[error(
+        "the journal {} is damaged: it knows nothing of agent {id}, which has run; restore it from a copy, or look at \
+         what agents left in {}", path.display(), agents.display()
+    )]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The agent.
+        id: AgentId,
+        /// Where agents' files are.
+        agents: PathBuf,
+    },
     /// Its folder.
     #[error("could not read {}: {source}", path.display())]
     Read {
@@ -122,6 +135,13 @@ fn look(dir: &FleetDir, file: &FleetFile) -> Result<(Fleet, Clock, HostState), I
     } else {
         Fleet::restore(dir.id().clone(), records)
     };
+    if host == HostState::None
+        && let Some(id) = unknown_agent(&fleet, dir)
+        // A host that has come meanwhile may have started it.
+        && journal::host_of(dir).map_err(failed)? == HostState::None
+    {
+        return Err(InspectError::Damaged { path: dir.journal(), id, agents: dir.agents() });
+    }
     for id in fleet.live() {
         look_at(&mut fleet, dir, id, &clock, host == HostState::None);
     }
@@ -135,6 +155,18 @@ pub fn recorded(dir: &FleetDir) -> Result<Snapshot, InspectError> {
     let records = journal::read(&dir.journal())?;
     let newest = records.last().map(|(at, _)| *at).unwrap_or_default();
     Ok(Fleet::restore(dir.id().clone(), records).snapshot(newest))
+}
+
+/// Returns an agent that has run and of which the fleet knows nothing. Decisions are on the disk before their effects, so
+/// that there is none as long as the journal is whole.
+fn unknown_agent(fleet: &Fleet, dir: &FleetDir) -> Option<AgentId> {
+    let names = std::fs::read_dir(dir.agents())
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.parse().ok()).map(AgentId);
+    // What was given to a task before it was queued has a folder as well.
+    let has_run = |id: &AgentId| AgentDir::new(dir.agent(*id)).started().is_file();
+    ids.filter(|id| fleet.task(*id).is_none()).find(has_run)
 }
 
 /// Says whether no agent of the fleet has a folder: without a journal it is one that never began.

@@ -179,3 +179,26 @@ fn a_batch_is_one_block_whole_compact_and_for_machines() {
     assert_eq!(named["agents"], summary["agents"]);
     world.end_fleets();
 }
+
+/// What its agents did and cost is not nothing because nobody can read it, and prune deletes nothing of it.
+#[test]
+fn a_fleet_whose_journal_has_lost_its_agents_is_damaged_and_not_ended() {
+    let world = World::new();
+    world.fleet(&["run", "--agent", "sh", "echo a", "exit 3"]).expect_code(1);
+    let fleet = world.fleets().remove(0);
+    let journal = fleet.join("journal.jsonl");
+    let whole = std::fs::read_to_string(&journal).unwrap();
+    let first = whole.lines().next().unwrap();
+    for left in [String::new(), format!("{first}\n")] {
+        std::fs::write(&journal, left).unwrap();
+        let listed = world.fleet(&["ls"]);
+        assert!(listed.stderr.contains("journal.jsonl is damaged"), "{listed:#?}");
+        assert!(!listed.stdout.contains("$0.0000"), "{listed:#?}");
+        let shown = world.fleet(&["show", "--fleet", &world.only_fleet()]).expect_code(4);
+        assert!(shown.stderr.contains("knows nothing of agent"), "{shown:#?}");
+        world.fleet(&["prune", "--older-than", "0s"]);
+        assert!(fleet.is_dir());
+    }
+    std::fs::write(&journal, whole).unwrap();
+    world.fleet(&["show", "--fleet", &world.only_fleet()]).expect_code(0);
+}
