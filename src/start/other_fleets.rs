@@ -52,7 +52,7 @@ impl OtherFleets for FleetsHere {
             }
             list.left -= 1;
             match look(&dir, &file) {
-                Ok(fleet) => list.fleets.push(fleet),
+                Ok((fleet, _)) => list.fleets.push(fleet),
                 Err(why) => list.unreadable.push((dir.id().clone(), why)),
             }
         }
@@ -77,17 +77,8 @@ impl OtherFleets for FleetsHere {
         let mut records = journal::read(&dir.journal()).map_err(|error| error.to_string())?;
         // There are many, and nobody asks what an agent had shown at an earlier moment.
         records.retain(|(_, record)| !matches!(record, Record::Checkpoint(..)));
-        let seen = inspect(&dir).map_err(|error| error.to_string())?;
-        let listed = ListedFleet {
-            id: id.clone(),
-            folder: file.root,
-            standing: seen.standing,
-            elsewhere: seen.elsewhere,
-            created: file.created,
-            at: seen.snapshot.at,
-            header: seen.snapshot.header.clone(),
-        };
-        Ok(PastFleet { listed, snapshot: seen.snapshot, records })
+        let (listed, snapshot) = look(&dir, &file)?;
+        Ok(PastFleet { listed, snapshot, records })
     }
 
     fn again(&self, of: &FleetId, tasks: Vec<Task>) -> Result<Session, String> {
@@ -132,9 +123,9 @@ fn find(state: &StateDir, id: &FleetId) -> Result<FleetDir, String> {
 }
 
 /// Looks at one fleet. One with a host is as its journal tells it: all that its agents write may take long to read.
-fn look(dir: &FleetDir, file: &FleetFile) -> Result<ListedFleet, String> {
+fn look(dir: &FleetDir, file: &FleetFile) -> Result<(ListedFleet, Snapshot), String> {
     let host = host_of(dir).map_err(|error| error.to_string())?;
-    let hosted = |snapshot: Snapshot, elsewhere| ListedFleet {
+    let hosted = |snapshot: &Snapshot, elsewhere| ListedFleet {
         id: dir.id().clone(),
         folder: file.root.clone(),
         // As it counts for whoever lists fleets: with a host it can go on, whatever has ended of it.
@@ -146,7 +137,7 @@ fn look(dir: &FleetDir, file: &FleetFile) -> Result<ListedFleet, String> {
         elsewhere,
         created: file.created,
         at: Clock::wall().max(snapshot.at),
-        header: snapshot.header,
+        header: snapshot.header.clone(),
     };
     let elsewhere = match host {
         HostState::Here(_) => None,
@@ -154,15 +145,15 @@ fn look(dir: &FleetDir, file: &FleetFile) -> Result<ListedFleet, String> {
         HostState::None => {
             let seen = inspect(dir).map_err(|error| error.to_string())?;
             let standing = seen.standing;
-            return Ok(ListedFleet { standing, ..hosted(seen.snapshot, None) });
+            return Ok((ListedFleet { standing, ..hosted(&seen.snapshot, None) }, seen.snapshot));
         }
     };
     if let Ok(snapshot) = recorded(dir) {
-        return Ok(hosted(snapshot, elsewhere));
+        return Ok((hosted(&snapshot, elsewhere), snapshot));
     }
     // Its host is about to begin it.
     let seen = inspect(dir).map_err(|error| error.to_string())?;
-    Ok(hosted(seen.snapshot, elsewhere))
+    Ok((hosted(&seen.snapshot, elsewhere), seen.snapshot))
 }
 
 #[cfg(test)]
