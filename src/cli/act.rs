@@ -5,7 +5,7 @@ use std::path::Path;
 use super::arguments::GlobalArguments;
 use super::exit_code::{NO_FLEET, USAGE};
 use super::run::current_folder;
-use crate::core::{Command, FleetId, Snapshot, refuse_inside};
+use crate::core::{Command, FleetId, Snapshot, refuse_inside, short_mark};
 use crate::journal::{
     FindError, FleetDir, FleetStanding, HostState, Listed, Purpose, StateDir, folder_of, host_of,
     pick, tell_state_dir,
@@ -198,9 +198,5 @@ pub(super) fn own_of_agent(command: &Command, snapshot: &Snapshot) -> Result<(),
 
 /// Returns the fleet and the number of the agent that this runs inside, as people know them: `k3f/7`.
 fn own_mark() -> String {
-    let mark = std::env::var("FLEET_AGENT").unwrap_or_default();
-    match mark.split_once('/') {
-        Some((fleet, number)) => format!("{}/{number}", fleet.split('.').next().unwrap_or(fleet)),
-        None => mark,
-    }
+    short_mark(&runtime::own_mark().unwrap_or_default())
 }

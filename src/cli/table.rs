@@ -7,7 +7,7 @@ use crate::words::changed_files::{ChangedFile, changed_files};
 use crate::words::plain_text::{
     count, cut_cells, cut_graphemes, fit, headline, one_line, steps, thousands,
 };
-use crate::words::status_line::{known_cost, money};
+use crate::words::status_line::{cost_cell, money};
 use crate::words::style::{Meaning, Style};
 use crate::words::time_text;
 use crate::words::why::{spoken, word};
@@ -84,7 +84,7 @@ fn table_row(row: &Row, snapshot: &Snapshot, style: Style, columns: &Columns) ->
     }
     cells.push(fit(&format!("{:.1}s", elapsed.as_secs_f64()), 8));
     if columns.cost {
-        cells.push(fit(&cost(row, style), Columns::COST));
+        cells.push(fit(&cost_cell(row, style), Columns::COST));
     }
     cells.push(style.text(&tail(row)));
     let text = cells.join(" ");
@@ -103,11 +103,6 @@ fn badge(row: &Row, style: Style) -> &'static str {
         (true, Some(false), true) => "✗test",
         (true, Some(false), false) => "xtest",
     }
-}
-
-fn cost(row: &Row, style: Style) -> String {
-    let unknown = || if row.cost_status == CostStatus::None { "-" } else { "?" }.to_owned();
-    known_cost(row, style).unwrap_or_else(unknown)
 }
 
 /// Returns the first changed files of an agent that is done, else the reason.

@@ -32,7 +32,7 @@ pub fn refuse_inside(mark: &str, command: &Command, snapshot: &Snapshot) -> Opti
             return Some(Refusal(format!(
                 "this comes from inside agent {}, which may only add tasks, and stop or steer agents of its own: do it \
                  outside of agents",
-                short(mark)
+                short_mark(mark)
             )));
         }
     };
@@ -40,7 +40,7 @@ pub fn refuse_inside(mark: &str, command: &Command, snapshot: &Snapshot) -> Opti
     Some(Refusal(format!(
         "this comes from inside agent {}, which may {what} only agents whose tasks it has added itself, and not {strange}: do \
          it outside of agents",
-        short(mark)
+        short_mark(mark)
     )))
 }
 
@@ -51,7 +51,7 @@ fn is_added_by(mark: &str, id: AgentId, snapshot: &Snapshot) -> bool {
 }
 
 /// Returns a mark as people know fleets and agents: `k3f/7`.
-fn short(mark: &str) -> String {
+pub fn short_mark(mark: &str) -> String {
     match mark.split_once('/') {
         Some((fleet, number)) => format!("{}/{number}", fleet.split('.').next().unwrap_or(fleet)),
         None => mark.to_owned(),

@@ -53,7 +53,7 @@ pub use doubt::Doubt;
 pub use event::{Effect, Event, ProcessEnd, Steering, Tails, TreeEnd, Urgency};
 pub use fact::{AgentResult, Fact, Retry, SessionTotal, StepState, Usage};
 pub use fleet::Fleet;
-pub use guard::refuse_inside;
+pub use guard::{refuse_inside, short_mark};
 pub use id::{AgentId, BatchId, FleetId, QuestionId, Ticket};
 pub use ledger::{CostStatus, Ledger, Tokens};
 pub use moment::Moment;

@@ -65,6 +65,12 @@ pub fn known_cost(row: &Row, style: Style) -> Option<String> {
     }
 }
 
+/// Returns the same for a cell of a table: `?` if nobody knows, `-` if it costs nothing.
+pub fn cost_cell(row: &Row, style: Style) -> String {
+    let unknown = || if row.cost_status == CostStatus::None { "-" } else { "?" }.to_owned();
+    known_cost(row, style).unwrap_or_else(unknown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +137,8 @@ mod tests {
         ] {
             agent.cost_status = status;
             assert_eq!(known_cost(&agent, WIDE).as_deref(), shown);
+            let other = if status == CostStatus::None { "-" } else { "?" };
+            assert_eq!(cost_cell(&agent, WIDE), shown.unwrap_or(other));
         }
         agent.cost_status = CostStatus::Estimated;
         assert_eq!(known_cost(&agent, Style::PLAIN).as_deref(), Some("~$2.0000"));

@@ -3,10 +3,10 @@
 //! What may go here: widths, and texts of cells. What may not: where the table is, styles of rows.
 
 use super::order::Sort;
-use crate::core::{CostStatus, Moment, Row, Snapshot};
+use crate::core::{Moment, Row, Snapshot};
 use crate::words::plain_text::{cells, thousands};
 use crate::words::report_line::exact;
-use crate::words::status_line::known_cost;
+use crate::words::status_line::cost_cell;
 use crate::words::style::Style;
 use crate::words::time_text::{age, duration, tenths};
 use crate::words::why;
@@ -254,8 +254,7 @@ fn tokens(number: u64) -> String {
 
 /// Returns the cost of an agent, and its budget: `$0.4200/$1.00`, `?` for an unknown one, `-` for one that costs nothing.
 fn cost(row: &Row, style: Style) -> String {
-    let unknown = || if row.cost_status == CostStatus::None { "-" } else { "?" }.to_owned();
-    let spent = known_cost(row, style).unwrap_or_else(unknown);
+    let spent = cost_cell(row, style);
     match row.task.budget {
         Some(budget) => format!("{spent}/{}", exact(budget)),
         None => spent,
