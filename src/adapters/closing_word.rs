@@ -22,7 +22,7 @@ const STOPPED_BY_STEPS: &str = "stopped: reached max_steps";
 const STOPPED_BY_BUDGET: &str = "stopped: cost budget reached";
 
 /// Takes the closing word out of the fields of an object.
-pub(super) fn take(fields: &mut Fields) -> AgentResult {
+pub(super) fn take(fields: &mut Fields<'_>) -> AgentResult {
     let mut completed = fields.flag("completed");
     let (answer, is_cut) = match fields.text("answer") {
         Some(answer) => {
@@ -80,7 +80,7 @@ fn stopped_by(answer: &str) -> Option<ExitReason> {
 }
 
 /// Returns the error on one line, empty if there is none. Something that is no text is still an error.
-fn take_error(fields: &mut Fields) -> String {
+fn take_error(fields: &mut Fields<'_>) -> String {
     let Some(raw) = fields.raw("error") else { return String::new() };
     if let Some(error) = json::text(&raw) {
         return last_error_line(&error);
@@ -92,14 +92,14 @@ fn take_error(fields: &mut Fields) -> String {
 
 /// Returns the `message` of an error that is an object, else its JSON.
 fn message_of(raw: &RawValue) -> String {
-    let message = Fields::parse(raw.get().as_bytes(), &["message"])
+    let message = Fields::of(raw, &["message"])
         .and_then(|mut fields| fields.text("message"))
         .map(|message| last_error_line(&message))
         .filter(|message| !message.is_empty());
     message.unwrap_or_else(|| one_line(raw.get(), LINE_CHARS))
 }
 
-fn take_files(fields: &mut Fields) -> Vec<String> {
+fn take_files(fields: &mut Fields<'_>) -> Vec<String> {
     let mut files = Vec::new();
     let Some(raw) = fields.raw("files_changed") else { return files };
     let mut are_texts = true;

@@ -11,8 +11,7 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, SessionTotal, Task, Usage
 
 use super::causes::Named;
 use super::event_stream::{
-    EventStream, Told, brief, inner, model as model_told, push_text, session as session_told,
-    summary,
+    EventStream, Told, brief, model as model_told, push_text, session as session_told, summary,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -163,7 +162,7 @@ impl EventStream for Reader {
                 facts.push(self.total(&fields.raw("usage")?)?);
             }
             "turn.failed" => {
-                let mut error = inner(&mut fields, "error", &["message"])?;
+                let mut error = fields.inner("error", &["message"])?;
                 let message = error.text("message").unwrap_or_default();
                 let (reason, message) = reason(&message);
                 if self.told.fail(reason, &message) {
@@ -228,7 +227,7 @@ impl Reader {
             "query",
             "error",
         ];
-        let mut fields = Fields::parse(raw.get().as_bytes(), &wanted)?;
+        let mut fields = Fields::of(raw, &wanted)?;
         let kind = fields.text("type")?;
         match kind.as_str() {
             "agent_message" | "reasoning" if is_over => {
@@ -277,7 +276,7 @@ impl Reader {
         &mut self,
         tool: &str,
         text: String,
-        fields: &mut Fields,
+        fields: &mut Fields<'_>,
         is_over: bool,
         facts: &mut Vec<Fact>,
     ) -> Option<()> {
@@ -302,13 +301,13 @@ impl Reader {
 
     fn file_change(
         &mut self,
-        fields: &mut Fields,
+        fields: &mut Fields<'_>,
         is_over: bool,
         facts: &mut Vec<Fact>,
     ) -> Option<()> {
         let (mut paths, mut deleted) = (Vec::new(), Vec::new());
         json::for_each_item(&fields.raw("changes")?, CHANGES, |change| {
-            let change = Fields::parse(change.get().as_bytes(), &["path", "kind"]);
+            let change = Fields::of(change, &["path", "kind"]);
             let Some(mut change) = change else { return };
             let is_deleted = change.text("kind").as_deref() == Some("delete");
             paths.extend(change.text("path"));

@@ -13,8 +13,8 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task};
 
 use super::causes::Named;
 use super::event_stream::{
-    EventStream, Told, brief, inner, model as model_told, push_text, reason_of,
-    session as session_told, summary, text_of, unwrap_error,
+    EventStream, Told, brief, model as model_told, push_text, reason_of, session as session_told,
+    summary, text_of, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::{self, Fields};
@@ -159,17 +159,17 @@ impl EventStream for Reader {
         facts.extend(session_told(self.chosen.take()));
         match kind.as_str() {
             "session.tools_updated" | "model.call_start" => {
-                let mut data = inner(&mut fields, "data", &["model"])?;
+                let mut data = fields.inner("data", &["model"])?;
                 self.model(data.text("model"), facts);
             }
             "assistant.message" => self.message(&mut fields, facts)?,
             "assistant.reasoning" => {
-                let mut data = inner(&mut fields, "data", &["content"])?;
+                let mut data = fields.inner("data", &["content"])?;
                 push_text("thinking", &data.text("content")?, facts);
             }
             "tool.execution_start" => {
                 let wanted = ["toolCallId", "toolName", "arguments"];
-                let mut data = inner(&mut fields, "data", &wanted)?;
+                let mut data = fields.inner("data", &wanted)?;
                 let text = summary(data.raw("arguments").as_deref());
                 let (id, tool) = (data.text("toolCallId")?, data.text("toolName")?);
                 self.told.begin(&id, &tool, text, facts);
@@ -200,8 +200,8 @@ impl Reader {
         }
     }
 
-    fn message(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
-        let mut data = inner(fields, "data", &["content", "parentToolCallId"])?;
+    fn message(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
+        let mut data = fields.inner("data", &["content", "parentToolCallId"])?;
         let content = data.text("content")?;
         if data.has("parentToolCallId") {
             // A sub-agent says it to the agent.
@@ -213,15 +213,15 @@ impl Reader {
         Some(())
     }
 
-    fn tool_end(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn tool_end(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let wanted = ["toolCallId", "success", "error", "shellExecution", "result", "fileEdits"];
-        let mut data = inner(fields, "data", &wanted)?;
+        let mut data = fields.inner("data", &wanted)?;
         let id = data.text("toolCallId")?;
-        let exit = inner(&mut data, "shellExecution", &["exitCode"]);
+        let exit = data.inner("shellExecution", &["exitCode"]);
         let exit = exit.and_then(|mut shell| shell.raw("exitCode"));
         let has_failed =
             data.flag("success") != Some(true) || exit.is_some_and(|exit| exit.get() != "0");
-        let error = inner(&mut data, "error", &["message", "code"]);
+        let error = data.inner("error", &["message", "code"]);
         let (code, message) = error.map_or_else(Default::default, |mut error| {
             (error.text("code"), error.text("message").unwrap_or_default())
         });
@@ -229,15 +229,14 @@ impl Reader {
         if self.told.end(&id, "", String::new(), has_failed, facts) {
             let is_denied = code.as_deref() == Some("denied");
             facts.extend(is_denied.then_some(Fact::Denied { tool, text }));
-            let output = inner(&mut data, "result", &["content"]);
+            let output = data.inner("result", &["content"]);
             let output = output.and_then(|mut result| result.text("content"));
             push_text("result", &output.unwrap_or_default(), facts);
             push_text("error", &message, facts);
         }
         if let Some(edits) = data.raw("fileEdits").filter(|_| !has_failed) {
             json::for_each_item(&edits, EDITS, |edit| {
-                let path = Fields::parse(edit.get().as_bytes(), &["path"])
-                    .and_then(|mut edit| edit.text("path"));
+                let path = Fields::of(edit, &["path"]).and_then(|mut edit| edit.text("path"));
                 if let Some(path) = path {
                     self.told.change(path);
                 }
@@ -247,9 +246,9 @@ impl Reader {
     }
 
     /// Reads a call of the model that failed; it is made again, or an error follows.
-    fn failure(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn failure(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let wanted = ["statusCode", "retryAttempt", "errorMessage"];
-        let mut data = inner(fields, "data", &wanted)?;
+        let mut data = fields.inner("data", &wanted)?;
         let status = data.count("statusCode");
         let message = data.text("errorMessage").unwrap_or_default();
         // A text inside of the text.
@@ -264,8 +263,8 @@ impl Reader {
         Some(())
     }
 
-    fn error(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
-        let mut data = inner(fields, "data", &["errorType", "message", "statusCode"])?;
+    fn error(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
+        let mut data = fields.inner("data", &["errorType", "message", "statusCode"])?;
         let message = data.text("message").unwrap_or_default();
         let reason = match data.text("errorType").as_deref() {
             Some("authentication" | "authorization") => ExitReason::Auth,

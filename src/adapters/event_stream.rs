@@ -14,7 +14,6 @@ use crate::core::{AgentResult, ExitReason, Fact, StepState};
 use super::causes::{self, Named};
 use super::changed_files::{ChangedFiles, room};
 use super::closing_word::cut_answer;
-use super::json::Fields;
 use super::text::{LINE_CHARS, NAME_CHARS, cut, one_line};
 use super::{Ended, ReaderStart};
 
@@ -315,15 +314,6 @@ impl Call {
             state,
         }
     }
-}
-
-/// Returns the fields of an object that is a field of another one.
-pub(super) fn inner(
-    fields: &mut Fields,
-    key: &'static str,
-    wanted: &[&'static str],
-) -> Option<Fields> {
-    Fields::parse(fields.raw(key)?.get().as_bytes(), wanted)
 }
 
 #[cfg(test)]

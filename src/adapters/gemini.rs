@@ -11,7 +11,7 @@ use crate::core::{ExitReason, Fact, KindTraits, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    EventStream, Told, cause_of, inner, model as model_told, push_text, reason_of,
+    EventStream, Told, cause_of, model as model_told, push_text, reason_of,
     session as session_told, summary, unwrap_error,
 };
 use super::invocation::{self, Input, Place};
@@ -207,7 +207,7 @@ impl EventStream for Reader {
 }
 
 impl Reader {
-    fn message(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn message(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let content = fields.text("content")?;
         if fields.text("role").as_deref() != Some("assistant") {
             self.told.close(facts);
@@ -220,7 +220,7 @@ impl Reader {
         Some(())
     }
 
-    fn tool_result(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn tool_result(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let id = fields.text("tool_id")?;
         let has_failed = fields.text("status").as_deref() != Some("success");
         let output = fields.text("output").unwrap_or_default();
@@ -234,14 +234,14 @@ impl Reader {
     }
 
     /// Reads the last event. That it is there with `error` is a failure whatever the exit code, which may be 0.
-    fn result(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn result(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         self.told.close(facts);
         if fields.text("status").as_deref() == Some("success") {
             let is_cut = self.is_looping;
             let reason = if is_cut { ExitReason::MaxSteps } else { ExitReason::Completed };
             facts.push(self.told.done(reason));
         } else {
-            let error = inner(fields, "error", &["type", "message"]);
+            let error = fields.inner("error", &["type", "message"]);
             let (kind, message) = error.map_or_else(Default::default, |mut error| {
                 (error.text("type"), error.text("message").unwrap_or_default())
             });
@@ -271,7 +271,7 @@ impl Reader {
 
     /// Reads the numbers of the run, model by model where they are told so: prices differ.
     fn numbers(&self, stats: &RawValue) -> Option<Vec<Fact>> {
-        let mut all = Fields::parse(stats.get().as_bytes(), &["models"])?;
+        let mut all = Fields::of(stats, &["models"])?;
         let whole = usage(stats)?;
         let mut models = Vec::new();
         if let Some(raw) = all.raw("models") {
@@ -308,7 +308,7 @@ fn plus(one: &Usage, two: &Usage) -> Usage {
 
 /// Reads one set of numbers. Input includes what was cached; thinking is in the total alone.
 fn usage(raw: &RawValue) -> Option<Usage> {
-    let mut fields = Fields::parse(raw.get().as_bytes(), &NUMBERS)?;
+    let mut fields = Fields::of(raw, &NUMBERS)?;
     let prompt = fields.count("input_tokens")?;
     let output = fields.count("output_tokens")?;
     let cache_read = fields.count("cached").unwrap_or_default();
@@ -322,7 +322,7 @@ fn usage(raw: &RawValue) -> Option<Usage> {
 }
 
 fn file_of(input: Option<&RawValue>) -> Option<String> {
-    Fields::parse(input?.get().as_bytes(), &["file_path"])?.text("file_path")
+    Fields::of(input?, &["file_path"])?.text("file_path")
 }
 
 /// Reads a try that has failed: `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`, with no status

@@ -176,7 +176,7 @@ impl LineReader for Reader {
 }
 
 impl Reader {
-    fn push_usage(&self, model: &str, report: &mut Fields, facts: &mut Vec<Fact>) {
+    fn push_usage(&self, model: &str, report: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let counts = ["input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"];
         let counts = counts.map(|name| report.count(name));
         if counts.iter().all(Option::is_none) {
@@ -195,7 +195,7 @@ impl Reader {
         facts.push(Fact::Usage { id: None, usage });
     }
 
-    fn estimate(&self, report: &mut Fields, model: &str, usage: &Usage) -> Option<NanoUsd> {
+    fn estimate(&self, report: &mut Fields<'_>, model: &str, usage: &Usage) -> Option<NanoUsd> {
         let provider = report.text("provider");
         let of = |provider| self.start.prices.estimate(provider, model, usage);
         // A provider of the owner's own, such as a gateway, has no list; the model's maker has.

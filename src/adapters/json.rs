@@ -14,25 +14,50 @@ use crate::core::NanoUsd;
 
 /// The wanted fields of one object.
 #[derive(Debug)]
-pub(crate) struct Fields {
-    values: Vec<(&'static str, Box<RawValue>)>,
+pub(crate) struct Fields<'a> {
+    values: Vec<(&'static str, Cow<'a, RawValue>)>,
     has_unknown: bool,
     is_flawed: bool,
 }
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// Reads an object and keeps the fields in `wanted`, the last one of each name; `None` if it is no JSON object.
     /// Invalid UTF-8, halves of surrogate pairs and the words NaN and Infinity do not spoil the rest.
-    pub(crate) fn parse(bytes: &[u8], wanted: &[&'static str]) -> Option<Self> {
-        let text = String::from_utf8_lossy(bytes);
-        Self::parse_strict(&text, wanted).or_else(|| {
-            let (repaired, is_flawed) = repair(&text);
-            let fields = Self::parse_strict(&repaired, wanted)?;
+    pub(crate) fn parse(bytes: &'a [u8], wanted: &[&'static str]) -> Option<Self> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse_text(text, wanted),
+            Err(_) => {
+                Fields::parse_text(&String::from_utf8_lossy(bytes), wanted).map(Fields::into_owned)
+            }
+        }
+    }
+
+    /// Reads a value that stands within another one.
+    pub(crate) fn of(raw: &'a RawValue, wanted: &[&'static str]) -> Option<Self> {
+        raw.get().starts_with('{').then(|| Self::parse_text(raw.get(), wanted))?
+    }
+
+    fn parse_text(text: &'a str, wanted: &[&'static str]) -> Option<Self> {
+        Self::parse_strict(text, wanted).or_else(|| {
+            let (repaired, is_flawed) = repair(text);
+            let fields = Fields::parse_strict(&repaired, wanted)?.into_owned();
             Some(Self { is_flawed: fields.is_flawed || is_flawed, ..fields })
         })
     }
 
-    fn parse_strict(text: &str, wanted: &[&'static str]) -> Option<Self> {
+    /// Returns the same fields, apart from the text that they were read from.
+    pub(crate) fn into_owned<'b>(self) -> Fields<'b> {
+        let owned = |(name, value): (&'static str, Cow<'a, RawValue>)| {
+            (name, Cow::Owned(value.into_owned()))
+        };
+        Fields {
+            values: self.values.into_iter().map(owned).collect(),
+            has_unknown: self.has_unknown,
+            is_flawed: self.is_flawed,
+        }
+    }
+
+    fn parse_strict(text: &'a str, wanted: &[&'static str]) -> Option<Self> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let fields = deserializer.deserialize_map(Wanted(wanted)).ok()?;
         deserializer.end().ok()?;
@@ -71,10 +96,18 @@ impl Fields {
     }
 
     /// Returns the field as it was written; `None` if it is missing or null.
-    pub(crate) fn raw(&mut self, key: &str) -> Option<Box<RawValue>> {
+    pub(crate) fn raw(&mut self, key: &str) -> Option<Cow<'a, RawValue>> {
         let place = self.values.iter().position(|(name, _)| *name == key)?;
         let (_, value) = self.values.swap_remove(place);
         (value.get() != "null").then_some(value)
+    }
+
+    /// Returns the wanted fields of an object that is a field of this one.
+    pub(crate) fn inner(&mut self, key: &str, wanted: &[&'static str]) -> Option<Self> {
+        match self.raw(key)? {
+            Cow::Borrowed(raw) => Self::of(raw, wanted),
+            Cow::Owned(raw) => Fields::of(&raw, wanted).map(Fields::into_owned),
+        }
     }
 
     /// Returns a text.
@@ -124,7 +157,8 @@ impl Fields {
 /// Returns the text of a JSON string, with a replacement character for half a surrogate pair.
 pub(crate) fn text(raw: &RawValue) -> Option<String> {
     let read = |text: &str| serde_json::from_str::<String>(text).ok();
-    read(raw.get()).or_else(|| read(&repair(raw.get()).0))
+    let text = raw.get();
+    text.starts_with('"').then(|| read(text).or_else(|| read(&repair(text).0)))?
 }
 
 /// Calls `each` for the first `most` items of a list. Returns whether that was the whole list, `None` if it is none.
@@ -152,13 +186,13 @@ pub(crate) fn for_each_field(
 struct Wanted<'a>(&'a [&'static str]);
 
 impl<'de> Visitor<'de> for Wanted<'_> {
-    type Value = Fields;
+    type Value = Fields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
         let mut fields = Fields { values: Vec::new(), has_unknown: false, is_flawed: false };
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             let Some(name) = self.0.iter().find(|name| **name == key) else {
@@ -166,9 +200,11 @@ impl<'de> Visitor<'de> for Wanted<'_> {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            let value = map.next_value::<Box<RawValue>>()?;
-            fields.values.retain(|(other, _)| other != name);
-            fields.values.push((name, value));
+            let value = Cow::Borrowed(map.next_value::<&'de RawValue>()?);
+            match fields.values.iter_mut().find(|(other, _)| other == name) {
+                Some((_, earlier)) => *earlier = value,
+                None => fields.values.push((name, value)),
+            }
         }
         Ok(fields)
     }
@@ -283,8 +319,8 @@ mod tests {
 
     use super::*;
 
-    fn fields(text: &str) -> Fields {
-        Fields::parse(text.as_bytes(), &["a", "b"]).unwrap()
+    fn fields(text: &str) -> Fields<'static> {
+        Fields::parse(text.as_bytes(), &["a", "b"]).unwrap().into_owned()
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn fields_of(kind: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Reads the fields of a line; `None` if what the line is about is missing.
-fn read_fact(kind: &str, fields: &mut Fields) -> Option<Fact> {
+fn read_fact(kind: &str, fields: &mut Fields<'_>) -> Option<Fact> {
     match kind {
         "step" => Some(read_step(fields)),
         "usage" => read_usage(fields),
@@ -165,7 +165,7 @@ impl LineReader for ProtocolReader {
     }
 }
 
-fn read_step(fields: &mut Fields) -> Fact {
+fn read_step(fields: &mut Fields<'_>) -> Fact {
     let state = match fields.text("state").as_deref() {
         Some("start") => StepState::Start,
         // Without a state the line tells of a whole step.
@@ -186,13 +186,13 @@ fn read_step(fields: &mut Fields) -> Fact {
 }
 
 /// A total that is there and is no amount must not leave the agent at zero.
-fn read_cost(fields: &mut Fields) -> Option<Fact> {
+fn read_cost(fields: &mut Fields<'_>) -> Option<Fact> {
     let was_told = fields.has("total_usd");
     let total = fields.money("total_usd").map(Fact::TotalCost);
     total.or_else(|| was_told.then_some(Fact::UnreadableCost))
 }
 
-fn read_usage(fields: &mut Fields) -> Option<Fact> {
+fn read_usage(fields: &mut Fields<'_>) -> Option<Fact> {
     let tokens = [
         fields.count("input_tokens"),
         fields.count("cache_read_tokens"),
@@ -212,7 +212,7 @@ fn read_usage(fields: &mut Fields) -> Option<Fact> {
 }
 
 /// Returns the message id. A number is one too: a response whose id got lost would be counted twice.
-fn read_id(fields: &mut Fields) -> Option<String> {
+fn read_id(fields: &mut Fields<'_>) -> Option<String> {
     let raw = fields.raw("id")?;
     let is_number = raw.get().starts_with(|char: char| char == '-' || char.is_ascii_digit());
     let id = json::text(&raw).or_else(|| is_number.then(|| raw.get().to_owned()));
@@ -222,7 +222,7 @@ fn read_id(fields: &mut Fields) -> Option<String> {
     id.map(|id| one_line(&id, NAME_CHARS))
 }
 
-fn read_text(fields: &mut Fields) -> Option<Fact> {
+fn read_text(fields: &mut Fields<'_>) -> Option<Fact> {
     let role = fields.text("role").unwrap_or_default();
     let role = one_line(&role, NAME_CHARS);
     let (text, _) = cut(fields.text("text")?, TEXT_BYTES);
@@ -232,7 +232,7 @@ fn read_text(fields: &mut Fields) -> Option<Fact> {
     })
 }
 
-fn read_smoke(fields: &mut Fields) -> Fact {
+fn read_smoke(fields: &mut Fields<'_>) -> Fact {
     let text = one_line(&fields.text("text").unwrap_or_default(), STEP_CHARS);
     Fact::Smoke { ok: fields.flag("ok"), text }
 }

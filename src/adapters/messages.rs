@@ -138,7 +138,7 @@ impl Calls {
             "content",
             "is_error",
         ];
-        let Some(mut fields) = Fields::parse(block.get().as_bytes(), &wanted) else { return };
+        let Some(mut fields) = Fields::of(block, &wanted) else { return };
         match fields.text("type").as_deref() {
             Some("text") => {
                 if let Some(text) = fields.text("text") {
@@ -170,7 +170,7 @@ impl Calls {
     }
 
     /// Takes a call that begins.
-    fn begin(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn begin(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let id = fields.text("id").map(|id| one_line(&id, NAME_CHARS));
         let tool = one_line(&fields.text("name").unwrap_or_default(), TOOL_CHARS);
         let input = fields.raw("input");
@@ -192,7 +192,7 @@ impl Calls {
     }
 
     /// Takes the result of a call. Results come in the order in which the calls end.
-    fn end(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn end(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let id = fields.text("tool_use_id").map(|id| one_line(&id, NAME_CHARS));
         let is_error = fields.flag("is_error") == Some(true);
         let place = self.open.iter().position(|call| Some(&call.id) == id.as_ref());
@@ -213,7 +213,7 @@ impl Calls {
         if !self.editing.tools.contains(&tool) {
             return None;
         }
-        let mut fields = Fields::parse(input.get().as_bytes(), self.editing.paths)?;
+        let mut fields = Fields::of(input, self.editing.paths)?;
         self.editing.paths.iter().find_map(|path| fields.text(path))
     }
 
@@ -245,7 +245,7 @@ impl Calls {
     pub(super) fn deny_all(&mut self, list: &RawValue, facts: &mut Vec<Fact>) {
         json::for_each_item(list, DENIED_IDS, |item| {
             let wanted = ["tool_name", "tool_use_id", "tool_input"];
-            let Some(mut fields) = Fields::parse(item.get().as_bytes(), &wanted) else { return };
+            let Some(mut fields) = Fields::of(item, &wanted) else { return };
             let text = summary(fields.raw("tool_input").as_deref());
             let tool = fields.text("tool_name").unwrap_or_default();
             self.deny(fields.text("tool_use_id").as_deref(), &tool, text, facts);
@@ -260,8 +260,7 @@ fn result_text(content: &RawValue) -> String {
     }
     let mut joined = String::new();
     json::for_each_item(content, BLOCKS, |block| {
-        let text = Fields::parse(block.get().as_bytes(), &["text"])
-            .and_then(|mut fields| fields.text("text"));
+        let text = Fields::of(block, &["text"]).and_then(|mut fields| fields.text("text"));
         if let Some(text) = text.filter(|_| joined.len() < TEXT_BYTES) {
             if !joined.is_empty() {
                 joined.push('\n');

@@ -6,8 +6,8 @@ use crate::core::{ExitReason, Fact, KindTraits, NanoUsd, Retry, Task, Usage};
 
 use super::causes::Named;
 use super::event_stream::{
-    EventStream, Told, cause_of, inner, model as model_told, push_text, reason_of, session,
-    summary, unwrap_error,
+    EventStream, Told, cause_of, model as model_told, push_text, reason_of, session, summary,
+    unwrap_error,
 };
 use super::invocation::{self, Input, Place};
 use super::json::Fields;
@@ -144,7 +144,7 @@ impl EventStream for Reader {
         match kind.as_str() {
             "text" => {
                 let wanted = ["text", "synthetic"];
-                let mut part = inner(&mut fields, "part", &wanted)?;
+                let mut part = fields.inner("part", &wanted)?;
                 let text = part.text("text")?;
                 if part.flag("synthetic") == Some(true) {
                     // It goes on by itself, with words that nobody has said.
@@ -155,18 +155,18 @@ impl EventStream for Reader {
                 }
             }
             "reasoning" => {
-                let mut part = inner(&mut fields, "part", &["text"])?;
+                let mut part = fields.inner("part", &["text"])?;
                 push_text("thinking", &part.text("text")?, facts);
             }
             "tool_use" => {
                 let wanted = ["tool", "callID", "state"];
-                self.tool(&mut inner(&mut fields, "part", &wanted)?, facts)?;
+                self.tool(&mut fields.inner("part", &wanted)?, facts)?;
             }
             "step_finish" => {
                 let wanted = ["id", "reason", "tokens", "cost"];
-                self.finish(&mut inner(&mut fields, "part", &wanted)?, facts)?;
+                self.finish(&mut fields.inner("part", &wanted)?, facts)?;
             }
-            "error" => self.error(&mut inner(&mut fields, "error", &["name", "data"])?, facts),
+            "error" => self.error(&mut fields.inner("error", &["name", "data"])?, facts),
             _ => {}
         }
         Some(())
@@ -199,17 +199,16 @@ impl EventStream for Reader {
 
 impl Reader {
     /// Reads a tool call, which is told only when it ends.
-    fn tool(&mut self, part: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn tool(&mut self, part: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let tool = part.text("tool")?;
         let id = part.text("callID")?;
         let wanted = ["status", "input", "output", "error", "metadata"];
-        let mut state = inner(part, "state", &wanted)?;
+        let mut state = part.inner("state", &wanted)?;
         let input = state.raw("input");
         let text = summary(input.as_deref());
         let error = state.text("error").unwrap_or_default();
         // A command that fails is a completed call with an exit code.
-        let exit =
-            inner(&mut state, "metadata", &["exit"]).and_then(|mut fields| fields.raw("exit"));
+        let exit = state.inner("metadata", &["exit"]).and_then(|mut fields| fields.raw("exit"));
         let has_failed = state.text("status").as_deref() != Some("completed")
             || exit.is_some_and(|exit| !matches!(exit.get(), "0" | "null"))
             || tool == "invalid";
@@ -225,9 +224,7 @@ impl Reader {
         if is_rejected {
             self.told.fail(ExitReason::Permission, &error);
         } else if !has_failed && EDITING.contains(&tool.as_str()) {
-            let file = input.and_then(|input| {
-                Fields::parse(input.get().as_bytes(), &["filePath"])?.text("filePath")
-            });
+            let file = input.and_then(|input| Fields::of(&input, &["filePath"])?.text("filePath"));
             if let Some(file) = file {
                 self.told.change(file);
             }
@@ -236,7 +233,7 @@ impl Reader {
     }
 
     /// Reads the end of a step. Only one that does not end for the sake of its calls is an end of the work.
-    fn finish(&mut self, part: &mut Fields, facts: &mut Vec<Fact>) -> Option<()> {
+    fn finish(&mut self, part: &mut Fields<'_>, facts: &mut Vec<Fact>) -> Option<()> {
         let word = match part.text("reason")?.as_str() {
             "tool-calls" => None,
             "length" => Some(self.told.done(ExitReason::MaxTokens)),
@@ -258,10 +255,10 @@ impl Reader {
 
     /// Reads the tokens and the cost of a step. A step that costs nothing although it has tokens is one of a model without
     /// a price.
-    fn usage(&self, part: &mut Fields) -> Option<Usage> {
+    fn usage(&self, part: &mut Fields<'_>) -> Option<Usage> {
         let wanted = ["input", "output", "reasoning", "cache"];
-        let mut tokens = inner(part, "tokens", &wanted)?;
-        let mut cache = inner(&mut tokens, "cache", &["read", "write"])?;
+        let mut tokens = part.inner("tokens", &wanted)?;
+        let mut cache = tokens.inner("cache", &["read", "write"])?;
         let mut usage = Usage {
             input: tokens.count("input")?,
             cache_read: cache.count("read").unwrap_or_default(),
@@ -285,9 +282,9 @@ impl Reader {
     }
 
     /// Reads an error: mostly the last event, and in a circle of failures not even that.
-    fn error(&mut self, error: &mut Fields, facts: &mut Vec<Fact>) {
+    fn error(&mut self, error: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let name = error.text("name").unwrap_or_default();
-        let data = inner(error, "data", &["message", "statusCode"]);
+        let data = error.inner("data", &["message", "statusCode"]);
         let (status, message) = data.map_or_else(Default::default, |mut data| {
             let status = data.count("statusCode");
             let (coded, message) = unwrap_error(&data.text("message").unwrap_or_default());

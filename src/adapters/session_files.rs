@@ -127,7 +127,7 @@ pub(super) fn safe_id(id: &str) -> Option<&str> {
 }
 
 /// Returns the time that stands in a field of a record.
-pub(super) fn moment(fields: &mut Fields, key: &str) -> Option<Moment> {
+pub(super) fn moment(fields: &mut Fields<'_>, key: &str) -> Option<Moment> {
     let time: jiff::Timestamp = fields.text(key)?.parse().ok()?;
     u64::try_from(time.as_millisecond()).ok().map(Moment)
 }

@@ -58,7 +58,7 @@ pub(super) fn summary(input: Option<&RawValue>) -> String {
     if let Some(text) = json::text(input) {
         return one_line(&text, STEP_CHARS);
     }
-    let telling = Fields::parse(input.get().as_bytes(), &TELLING).and_then(|mut fields| {
+    let telling = Fields::of(input, &TELLING).and_then(|mut fields| {
         TELLING.iter().find_map(|name| fields.text(name).filter(|text| !text.trim().is_empty()))
     });
     if let Some(telling) = telling {

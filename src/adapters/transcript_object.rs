@@ -64,7 +64,7 @@ pub(super) fn find(closing: Closing<'_>, strictness: Strictness<'_>) -> Option<F
         Strictness::Other(token) if closing.is_whole => (Begin::Anywhere, token),
         Strictness::Other(token) => (Begin::Line, token),
     };
-    let find = |shape: fn(&mut Fields) -> bool| {
+    let find = |shape: fn(&mut Fields<'_>) -> bool| {
         find_last(closing.bytes, begin, |object| Transcript::read(object, token, shape))
     };
     let found = find(has_whole_shape).or_else(|| match strictness {
@@ -81,15 +81,15 @@ pub(super) fn is_other_json(bytes: &[u8]) -> bool {
 }
 
 /// Says whether the object has `completed` as a yes or no, and one of `answer`, `steps`, `usage`.
-fn has_whole_shape(fields: &mut Fields) -> bool {
+fn has_whole_shape(fields: &mut Fields<'_>) -> bool {
     has_part(fields) && fields.is_flag("completed")
 }
 
-fn has_any_part(fields: &mut Fields) -> bool {
+fn has_any_part(fields: &mut Fields<'_>) -> bool {
     has_part(fields) || fields.has("completed")
 }
 
-fn has_part(fields: &Fields) -> bool {
+fn has_part(fields: &Fields<'_>) -> bool {
     ["answer", "steps", "usage"].iter().any(|part| fields.has(part))
 }
 
@@ -97,7 +97,7 @@ impl Transcript {
     fn read(
         object: &[u8],
         token: Option<&str>,
-        has_shape: impl Fn(&mut Fields) -> bool,
+        has_shape: impl Fn(&mut Fields<'_>) -> bool,
     ) -> Option<Self> {
         let wanted: Vec<_> = closing_word::FIELDS.into_iter().chain(OWN_FIELDS).collect();
         let mut fields = Fields::parse(object, &wanted)?;
@@ -135,7 +135,7 @@ impl Transcript {
     }
 }
 
-fn take_steps(fields: &mut Fields) -> Vec<Step> {
+fn take_steps(fields: &mut Fields<'_>) -> Vec<Step> {
     let mut steps = Vec::new();
     if fields.is_null("steps") {
         fields.flaw();
@@ -150,7 +150,7 @@ fn take_steps(fields: &mut Fields) -> Vec<Step> {
 /// Reads one item of the list. Each counts as a step, whatever it is.
 fn read_step(item: &RawValue) -> Step {
     let wanted = ["tool", "thought", "observation"];
-    let Some(mut fields) = Fields::parse(item.get().as_bytes(), &wanted) else {
+    let Some(mut fields) = Fields::of(item, &wanted) else {
         return Step { tool: String::new(), text: String::new(), smoke: None };
     };
     let tool = fields.text("tool").unwrap_or_default();
@@ -176,13 +176,13 @@ fn smoke_colour(observation: &str) -> Option<bool> {
 }
 
 /// Returns tokens and cost. The total, where it is told, is what the numbers add up to.
-fn take_usage(fields: &mut Fields) -> (Option<Usage>, Option<NanoUsd>) {
+fn take_usage(fields: &mut Fields<'_>) -> (Option<Usage>, Option<NanoUsd>) {
     if fields.is_null("usage") {
         fields.flaw();
     }
     let Some(raw) = fields.raw("usage") else { return (None, None) };
     let wanted = ["input_tokens", "output_tokens", "total_tokens", "cost_usd"];
-    let Some(mut usage) = Fields::parse(raw.get().as_bytes(), &wanted) else {
+    let Some(mut usage) = Fields::of(&raw, &wanted) else {
         fields.flaw();
         return (None, None);
     };

@@ -1,9 +1,9 @@
 //! How long a command takes that steers a fleet, from its start to its end, while 100 agents run and write.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::place::{Place, at_home};
+use super::place::{Place, wait_until_all_run};
 use super::{Asked, fleet, median};
 
 /// Agents that run, each of which writes this often.
@@ -11,8 +11,6 @@ const AGENTS: usize = 100;
 const LINES_A_SECOND: u32 = 10;
 /// Calls of each round.
 const CALLS: usize = 100;
-/// How long the agents may take to run, all of them.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Commands in turn: all of them reach the host and change something.
 const COMMANDS: [&[&str]; 4] = [&["hold"], &["cap", "20"], &["release"], &["cap", "30", "--json"]];
@@ -32,7 +30,7 @@ pub(crate) fn measure(asked: &Asked) {
         .stderr(Stdio::null())
         .spawn();
     let mut host = host.expect("a fleet can be started");
-    wait_until_all_run(&place);
+    wait_until_all_run(&place, AGENTS);
     let (mut times, mut nothing) = (Vec::new(), Vec::new());
     for _ in 0..asked.rounds.max(1) {
         for call in 0..CALLS {
@@ -61,30 +59,10 @@ pub(crate) fn measure(asked: &Asked) {
 
 fn timed(place: &Place, words: &[&str]) -> Duration {
     let start = Instant::now();
-    let status = command(place, words).stdout(Stdio::null()).status();
+    let status = place.command(words).stdout(Stdio::null()).status();
     let time = start.elapsed();
     assert!(status.is_ok_and(|status| status.success()), "fleet {words:?} failed");
     time
-}
-
-fn command(place: &Place, words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
-    at_home(&mut command, place.path());
-    command.args(words);
-    command
-}
-
-fn wait_until_all_run(place: &Place) {
-    let start = Instant::now();
-    let running = format!("\"running\":{AGENTS},");
-    loop {
-        let listed = command(place, &["ls", "--json"]).output().expect("fleet ls can be run");
-        if String::from_utf8_lossy(&listed.stdout).contains(&running) {
-            return;
-        }
-        assert!(start.elapsed() < PATIENCE, "the agents did not all run within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(200));
-    }
 }
 
 fn millis(time: Duration) -> f64 {

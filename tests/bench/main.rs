@@ -1,7 +1,7 @@
 //! Measurements of the release binary against peers and plain redirects, interleaved in one run, told as ratios.
 //!
-//! `cargo bench` runs all of them; `cargo bench -- throughput`, `-- control`, `-- flood`, `-- tail` and `-- screen` one. `--rounds N` repeats
-//! more often, `--tasks N` and `--megabytes N` change the size. What may not go here: bars that a test would fail on.
+//! `cargo bench` runs all of them; `cargo bench -- throughput`, `-- control`, `-- flood`, `-- parsing`, `-- tail` and
+//! `-- screen` one. `--rounds N` repeats more often, `--tasks N` and `--megabytes N` change the size. What may not go here: bars that a test would fail on.
 
 #![expect(clippy::print_stdout, reason = "the result of a measurement is what it prints")]
 #![expect(
@@ -11,6 +11,7 @@
 
 mod control;
 mod flood;
+mod parsing;
 mod place;
 #[cfg(feature = "tui")]
 mod screen;
@@ -39,6 +40,9 @@ fn main() {
         flood::write(megabytes, &PathBuf::from(report));
         return;
     }
+    if let Some(number) = value(&words, parsing::EVENTS) {
+        return parsing::events(number.parse().expect("a number"));
+    }
     #[cfg(feature = "tui")]
     if let Some(number) = value(&words, screen::TALK) {
         return screen::talk(number.parse().expect("a number"));
@@ -56,7 +60,7 @@ fn main() {
         tasks: number("--tasks", 1000),
         megabytes: number("--megabytes", 1024) as u64,
     };
-    let names = ["throughput", "control", "flood", "tail", "screen"];
+    let names = ["throughput", "control", "flood", "parsing", "tail", "screen"];
     let named: Vec<&str> =
         names.into_iter().filter(|name| words.iter().any(|word| word == name)).collect();
     for name in if named.is_empty() { names.to_vec() } else { named } {
@@ -64,6 +68,7 @@ fn main() {
             "throughput" => throughput::measure(&asked),
             "control" => control::measure(&asked),
             "flood" => flood::measure(&asked),
+            "parsing" => parsing::measure(&asked),
             #[cfg(feature = "tui")]
             "tail" => tail::measure(&asked),
             #[cfg(feature = "tui")]

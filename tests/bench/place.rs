@@ -4,12 +4,14 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// How often what is left is asked to end, ten times a second, before it is killed.
 const ASKED: u32 = 100;
+/// How long agents may take to run, all of them.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A folder for the state of fleets and all else. Dropping it ends what was started in it.
 pub(crate) struct Place {
@@ -49,6 +51,14 @@ impl Place {
             .collect()
     }
 
+    /// The binary under measurement, as somebody would call it here.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
+        at_home(&mut command, self.path());
+        command.args(words);
+        command
+    }
+
     /// The host of the only fleet that lives here.
     pub(crate) fn host(&self) -> Option<u32> {
         self.processes().into_iter().find(|pid| {
@@ -62,9 +72,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.processes().is_empty() {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
-            at_home(&mut command, self.path());
-            let _ = command.args(["stop", "all"]).output();
+            let _ = self.command(&["stop", "all"]).output();
         }
         for turn in 0..=ASKED {
             let left = self.processes();
@@ -94,4 +102,28 @@ pub(crate) const HOMES: [&str; 4] =
 /// Sends a signal, by its name, to a process that was found in a place.
 pub(crate) fn signal(pid: u32, name: &str) {
     let _ = Command::new("kill").arg(name).arg(pid.to_string()).output();
+}
+
+/// CPU time of a process in hundredths of a second.
+pub(crate) fn ticks(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let Some((_, rest)) = text.rsplit_once(')') else { return 0 };
+    let number = |index: usize| -> u64 {
+        rest.split_whitespace().nth(index).and_then(|word| word.parse().ok()).unwrap_or_default()
+    };
+    number(11) + number(12)
+}
+
+/// Waits until so many agents of the only fleet run.
+pub(crate) fn wait_until_all_run(place: &Place, agents: usize) {
+    let start = Instant::now();
+    let running = format!("\"running\":{agents},");
+    loop {
+        let listed = place.command(&["ls", "--json"]).output().expect("fleet ls can be run");
+        if String::from_utf8_lossy(&listed.stdout).contains(&running) {
+            return;
+        }
+        assert!(start.elapsed() < PATIENCE, "the agents did not all run within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }

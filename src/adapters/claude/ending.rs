@@ -41,7 +41,7 @@ pub(super) struct Shown {
 }
 
 /// Takes the closing word. `is_error` goes before `subtype`, which says success of failures as well.
-pub(super) fn take(fields: &mut Fields, shown: Shown) -> AgentResult {
+pub(super) fn take(fields: &mut Fields<'_>, shown: Shown) -> AgentResult {
     let subtype = fields.text("subtype").unwrap_or_default();
     let is_error = fields.flag("is_error");
     let text = fields.text("result");

@@ -97,7 +97,7 @@ impl Reader {
         }
     }
 
-    fn system(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn system(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         match fields.text("subtype").as_deref() {
             // It comes again with each turn.
             Some("init") => {
@@ -128,13 +128,13 @@ impl Reader {
         }
     }
 
-    fn assistant(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn assistant(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let Some(message) = fields.raw("message") else { return };
         let is_main = fields.raw("parent_tool_use_id").is_none();
         let word = fields.text("error");
         let is_error = word.is_some() || fields.flag("is_api_error_message") == Some(true);
         let wanted = ["id", "model", "content", "usage"];
-        let Some(mut message) = Fields::parse(message.get().as_bytes(), &wanted) else { return };
+        let Some(mut message) = Fields::of(&message, &wanted) else { return };
         let model = message.text("model").unwrap_or_default();
         let is_synthetic = model == NO_MODEL;
         self.error_word = word;
@@ -155,7 +155,7 @@ impl Reader {
         }
     }
 
-    fn user(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn user(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let is_replay = fields.flag("isReplay") == Some(true);
         if is_replay && std::mem::replace(&mut self.known.has_task, true) {
             // Another turn begins, or the same goes on: what it said before is not its last word.
@@ -163,7 +163,7 @@ impl Reader {
             facts.push(Fact::Heard);
         }
         let Some(message) = fields.raw("message") else { return };
-        let Some(mut message) = Fields::parse(message.get().as_bytes(), &["content"]) else {
+        let Some(mut message) = Fields::of(&message, &["content"]) else {
             return;
         };
         if let Some(content) = message.raw("content") {
@@ -172,10 +172,10 @@ impl Reader {
     }
 
     /// Takes an event of the model service itself, which alone tells the output of an answer before the run is over.
-    fn event(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn event(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let Some(event) = fields.raw("event") else { return };
         let wanted = ["type", "message", "usage"];
-        let Some(mut event) = Fields::parse(event.get().as_bytes(), &wanted) else { return };
+        let Some(mut event) = Fields::of(&event, &wanted) else { return };
         let kind = event.text("type").unwrap_or_default();
         if !matches!(kind.as_str(), "message_start" | "message_delta" | "message_stop") {
             return;
@@ -296,7 +296,7 @@ impl LineReader for Reader {
 impl Stream {
     fn of(message: &RawValue, parent: Option<String>) -> Option<Self> {
         let wanted = ["id", "model", "usage"];
-        let mut message = Fields::parse(message.get().as_bytes(), &wanted)?;
+        let mut message = Fields::of(message, &wanted)?;
         let usage = message.raw("usage").map(|usage| usage_of(&usage)).unwrap_or_default();
         let model = one_line(&message.text("model").unwrap_or_default(), NAME_CHARS);
         Some(Self { parent, id: one_line(&message.text("id")?, NAME_CHARS), model, usage })
@@ -307,7 +307,7 @@ impl Stream {
 fn counts_of(usage: &RawValue) -> [Option<u64>; 4] {
     let wanted =
         ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
-    let fields = Fields::parse(usage.get().as_bytes(), &wanted);
+    let fields = Fields::of(usage, &wanted);
     fields.map_or([None; 4], |mut fields| wanted.map(|name| fields.count(name)))
 }
 
@@ -334,7 +334,7 @@ fn grown(before: &Usage, after: &RawValue) -> Option<Usage> {
 }
 
 /// Reads an attempt that has failed. Without a status there was no answer at all.
-fn retry(fields: &mut Fields) -> Retry {
+fn retry(fields: &mut Fields<'_>) -> Retry {
     /// Characters of a cause.
     const CAUSE_CHARS: usize = 60;
     let number = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());

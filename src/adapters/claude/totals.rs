@@ -38,7 +38,7 @@ impl Totals {
                 "costUSD",
                 "costBasis",
             ];
-            let Some(mut fields) = Fields::parse(model.get().as_bytes(), &wanted) else {
+            let Some(mut fields) = Fields::of(model, &wanted) else {
                 is_flawed = true;
                 return;
             };

@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use crate::adapters::event_stream::{inner, model as model_told};
+use crate::adapters::event_stream::model as model_told;
 use crate::adapters::json::Fields;
 use crate::adapters::session_files::{Record, Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
@@ -81,7 +81,7 @@ impl Session {
         let mut fields = Fields::parse(line, &["timestamp", "type", "payload"])?;
         let at = moment(&mut fields, "timestamp");
         let wanted = ["type", "response_id", "usage", "info", "model"];
-        let mut payload = inner(&mut fields, "payload", &wanted)?;
+        let mut payload = fields.inner("payload", &wanted)?;
         match fields.text("type")?.as_str() {
             "turn_context" => self.model = Some(payload.text("model")?),
             "token_usage_record" => {
@@ -90,8 +90,7 @@ impl Session {
                 self.spent.response(&payload.text("response_id")?, at?, usage);
             }
             "event_msg" if payload.text("type")? == "token_count" => {
-                let mut info =
-                    inner(&mut payload, "info", &["total_token_usage", "last_token_usage"])?;
+                let mut info = payload.inner("info", &["total_token_usage", "last_token_usage"])?;
                 let total = usage(&info.raw("total_token_usage")?)?;
                 let last = self.priced(usage(&info.raw("last_token_usage")?)?);
                 if !self.has_responses {
@@ -117,7 +116,7 @@ impl Session {
 pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     let wanted =
         ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"];
-    let mut fields = Fields::parse(raw.get().as_bytes(), &wanted)?;
+    let mut fields = Fields::of(raw, &wanted)?;
     let input = fields.count("input_tokens")?;
     let output = fields.count("output_tokens")?;
     let cache_read = fields.count("cached_input_tokens").unwrap_or_default();

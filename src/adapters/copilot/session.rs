@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
-use crate::adapters::event_stream::inner;
 use crate::adapters::json::Fields;
 use crate::adapters::session_files::{Record, Spent, moment, safe_id};
 use crate::adapters::{Part, Prices, ReaderStart, SessionFiles, SessionHome, Sessions};
@@ -57,10 +56,10 @@ impl Session {
             return None;
         }
         let at = moment(&mut fields, "timestamp")?;
-        let mut data = inner(&mut fields, "data", &["usage"])?;
+        let mut data = fields.inner("data", &["usage"])?;
         let wanted =
             ["model", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"];
-        let mut told = inner(&mut data, "usage", &wanted)?;
+        let mut told = data.inner("usage", &wanted)?;
         // Cached input is a part of the input, thinking a part of the output.
         let (prompt, output) = (told.count("inputTokens")?, told.count("outputTokens")?);
         let cache_read = told.count("cacheReadTokens").unwrap_or_default();

@@ -64,7 +64,7 @@ impl Session {
         }
         let at = moment(&mut fields, "timestamp")?;
         let wanted = ["input", "output", "cached", "total"];
-        let mut tokens = Fields::parse(fields.raw("tokens")?.get().as_bytes(), &wanted)?;
+        let mut tokens = fields.inner("tokens", &wanted)?;
         let (prompt, output) = (tokens.count("input")?, tokens.count("output")?);
         let cache_read = tokens.count("cached").unwrap_or_default();
         // As in the output, thinking is in the total alone.

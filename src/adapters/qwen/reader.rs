@@ -76,7 +76,7 @@ impl Reader {
         }
     }
 
-    fn system(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn system(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         match fields.text("subtype").as_deref() {
             // It comes again with each turn.
             Some("init") => {
@@ -100,10 +100,10 @@ impl Reader {
     }
 
     /// Takes one block of a reply. Each has an id of its own, and only the last has the usage of all of them.
-    fn assistant(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn assistant(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         let Some(message) = fields.raw("message") else { return };
         let wanted = ["id", "model", "content", "usage"];
-        let Some(mut message) = Fields::parse(message.get().as_bytes(), &wanted) else { return };
+        let Some(mut message) = Fields::of(&message, &wanted) else { return };
         let usage = message.raw("usage").map(|usage| usage_of(&usage)).unwrap_or_default();
         let is_counted = usage != Usage::default();
         let id = message.text("id").map(|id| one_line(&id, NAME_CHARS));
@@ -119,16 +119,15 @@ impl Reader {
         }
     }
 
-    fn user(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
-        let content = fields.raw("message").and_then(|message| {
-            Fields::parse(message.get().as_bytes(), &["content"])?.raw("content")
-        });
+    fn user(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
+        let content =
+            fields.inner("message", &["content"]).and_then(|mut message| message.raw("content"));
         if let Some(content) = content {
             self.calls.message(&content, From::User, facts);
         }
     }
 
-    fn result(&mut self, fields: &mut Fields, facts: &mut Vec<Fact>) {
+    fn result(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
         if let Some(usage) = fields.raw("usage").map(|usage| usage_of(&usage))
             && usage != Usage::default()
         {
@@ -258,7 +257,7 @@ fn telling_line(err: &str) -> String {
 /// Reads usage. The input that is told includes what came from a cache; what was written to one is not told apart.
 fn usage_of(usage: &RawValue) -> Usage {
     let wanted = ["input_tokens", "cache_read_input_tokens", "output_tokens"];
-    let Some(mut fields) = Fields::parse(usage.get().as_bytes(), &wanted) else {
+    let Some(mut fields) = Fields::of(usage, &wanted) else {
         return Usage::default();
     };
     let [input, cache_read, output] = wanted.map(|name| fields.count(name).unwrap_or_default());
@@ -277,9 +276,9 @@ fn retry_cause(line: &[u8]) -> Option<String> {
 }
 
 /// Reads an attempt that has failed.
-fn retry(fields: &mut Fields, cause: Option<&str>) -> Retry {
+fn retry(fields: &mut Fields<'_>, cause: Option<&str>) -> Retry {
     let wanted = ["attempt", "maxRetries"];
-    let data = fields.raw("data").and_then(|data| Fields::parse(data.get().as_bytes(), &wanted));
+    let data = fields.inner("data", &wanted);
     let [attempt, most] = data.map_or([None; 2], |mut data| {
         wanted.map(|name| data.count(name).and_then(|number| u32::try_from(number).ok()))
     });
@@ -288,7 +287,6 @@ fn retry(fields: &mut Fields, cause: Option<&str>) -> Retry {
 
 /// Returns the message of an error.
 fn message_of(error: &RawValue) -> String {
-    let message = Fields::parse(error.get().as_bytes(), &["message"])
-        .and_then(|mut error| error.text("message"));
+    let message = Fields::of(error, &["message"]).and_then(|mut error| error.text("message"));
     message.unwrap_or_else(|| error.get().to_owned())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::terminal::Terminal;
 use super::{Asked, tell};
 use crate::flood;
-use crate::place::{Place, signal};
+use crate::place::{Place, signal, ticks};
 
 /// From the start of the program to its first frame, with a host that has to be started and with one that lives, and
 /// until a fleet of 1,000 agents is back after its host was killed.
@@ -116,16 +116,6 @@ fn watch(what: &str, terminal: &Terminal, place: &Place) {
         share(wakes.1, wakes_after.1),
         terminal.bytes() - bytes
     );
-}
-
-/// CPU time of a process in hundredths of a second.
-fn ticks(pid: u32) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let Some((_, rest)) = text.rsplit_once(')') else { return 0 };
-    let number = |index: usize| -> u64 {
-        rest.split_whitespace().nth(index).and_then(|word| word.parse().ok()).unwrap_or_default()
-    };
-    number(11) + number(12)
 }
 
 /// How often threads of a process were put to rest, which is how often they were woken.
