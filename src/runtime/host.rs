@@ -251,7 +251,7 @@ impl Host {
                 self.gone(id, gone);
             }
             News::Changed(id, code, changed) => self.changed(id, code, changed),
-            News::Glanced(id, since, glance) => self.glanced(id, since, glance),
+            News::Glanced(looked_at, seen) => self.glanced(looked_at, seen),
             News::Scanned(id, tails) => self.apply(Event::Scanned(id, tails)),
             News::NoticeTold(told) => self.notice_told(told),
             News::Output(news) => self.output(news),

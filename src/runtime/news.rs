@@ -35,8 +35,8 @@ pub(super) enum News {
     Gone(AgentId, Gone),
     /// The work tree of an agent that ended with this code was looked at; what has changed there, if that is known.
     Changed(AgentId, Option<i32>, Option<ChangedFiles>),
-    /// An agent that had been silent since then was looked at; what it may be waiting for.
-    Glanced(AgentId, Moment, Option<Glance>),
+    /// Agents that had been silent since then were looked at; what each may be waiting for, `None` if nobody could look.
+    Glanced(Vec<(AgentId, Moment)>, Option<Vec<Option<Glance>>>),
     /// The output of an agent was read to its end, and it was looked at what bears out its last word.
     Scanned(AgentId, Tails),
     /// The owner's program was told of a notice, or not.

@@ -92,6 +92,13 @@ impl Silences {
         due
     }
 
+    /// Nobody could look: nothing is known that was not known before, and somebody looks later.
+    fn put_off(&mut self, id: AgentId, since: Moment, now: Moment) {
+        if let Some(silence) = self.of.get_mut(&id).filter(|silence| silence.since == since) {
+            silence.due = Some(now.after(silence.pause));
+        }
+    }
+
     /// Takes what a look has shown, and returns what is new: the question if the agent has done nothing since the look
     /// before, or that it does not wait any more.
     fn take(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) -> Option<Waiting> {
@@ -130,19 +137,39 @@ impl Host {
     /// read: the loop does not look itself.
     pub(super) fn look_at_silent(&mut self) {
         let snapshot = self.end.snapshots.borrow().clone();
-        for (id, since) in self.silences.due(&snapshot, self.clock.now()) {
-            let (dir, clock) = (self.agent_dir(id), self.clock);
-            let (looks, sender) = (self.silences.looks.clone(), self.sender.clone());
-            tokio::spawn(async move {
-                let glance = looks.look(move || Glance::of(&dir, clock)).await;
-                // The loop has gone: nobody wants to hear more.
-                let _ = sender.send(News::Glanced(id, since, glance)).await;
-            });
+        let due = self.silences.due(&snapshot, self.clock.now());
+        if due.is_empty() {
+            return;
+        }
+        // All of them lie in one folder, and often fall silent together: one look wakes the loop once.
+        let dirs: Vec<AgentDir> = due.iter().map(|(id, _)| self.agent_dir(*id)).collect();
+        let (looks, clock, sender) = (self.silences.looks.clone(), self.clock, self.sender.clone());
+        tokio::spawn(async move {
+            let look = move || Some(dirs.iter().map(|dir| Glance::of(dir, clock)).collect());
+            let seen = looks.look(look).await;
+            // The loop has gone: nobody wants to hear more.
+            let _ = sender.send(News::Glanced(due, seen)).await;
+        });
+    }
+
+    /// Silent agents were looked at, or could not be: then it is tried again.
+    pub(super) fn glanced(
+        &mut self,
+        looked_at: Vec<(AgentId, Moment)>,
+        seen: Option<Vec<Option<Glance>>>,
+    ) {
+        let Some(seen) = seen else {
+            let now = self.clock.now();
+            return looked_at
+                .into_iter()
+                .for_each(|(id, since)| self.silences.put_off(id, since, now));
+        };
+        for ((id, since), glance) in looked_at.into_iter().zip(seen) {
+            self.glanced_at(id, since, glance);
         }
     }
 
-    /// A silent agent was looked at.
-    pub(super) fn glanced(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) {
+    fn glanced_at(&mut self, id: AgentId, since: Moment, glance: Option<Glance>) {
         // It may have written something that no snapshot shows yet.
         if self.fleet.progress(id) == Some(since)
             && let Some(news) = self.silences.take(id, since, glance)
@@ -213,6 +240,24 @@ mod tests {
         assert_eq!(at(&mut silences, 1_000, 211_000).len(), 1);
         let over = silences.take(ID, SINCE, None);
         assert_eq!(over, Some(Waiting::Over), "its last line is another one");
+    }
+
+    #[test]
+    fn a_look_that_could_not_be_made_is_made_later_and_takes_nothing_back() {
+        let mut silences = Silences::default();
+        assert_eq!(at(&mut silences, 1_000, 16_000).len(), 1);
+        silences.put_off(ID, SINCE, Moment(16_000));
+        assert_eq!(at(&mut silences, 1_000, 20_999), []);
+        assert_eq!(at(&mut silences, 1_000, 21_000).len(), 1);
+        assert_eq!(silences.take(ID, SINCE, Some(glance(21_000, 100))), None);
+        assert_eq!(at(&mut silences, 1_000, 31_000).len(), 1);
+        assert!(silences.take(ID, SINCE, Some(glance(31_000, 100))).is_some(), "it waits");
+        assert_eq!(at(&mut silences, 1_000, 91_000).len(), 1);
+        silences.put_off(ID, SINCE, Moment(91_000));
+        assert!(silences.of[&ID].waits, "nobody has seen it work");
+        // One that is about another silence changes nothing.
+        silences.put_off(ID, Moment(5), Moment(92_000));
+        assert_eq!(at(&mut silences, 1_000, 101_000).len(), 1);
     }
 
     #[test]

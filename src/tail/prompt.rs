@@ -3,10 +3,11 @@
 //! What may go here: the end of its output, and what such a line looks like. What may not: whether it really waits, which
 //! its processes tell.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+
+use super::scan::files;
 
 /// Bytes of a file's end that are looked at. No question is longer, colours included.
 const LOOKED_AT: usize = 4096;
@@ -35,7 +36,7 @@ pub(crate) fn prompt(out: &Path, err: &Path) -> Option<String> {
 }
 
 fn end(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     let length = file.metadata()?.len();
     let wanted = length.min(u64::try_from(LOOKED_AT).unwrap_or(u64::MAX));
     let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(LOOKED_AT)];
