@@ -60,6 +60,12 @@ pub enum FleetFileError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is not there.
+    #[error("{} is missing: restore it from a copy, or move its folder away", path.display())]
+    Missing {
+        /// Which file.
+        path: PathBuf,
+    },
     /// It has a version that this Fleet does not know.
     #[error("{} was written by a newer Fleet (version {version}): use that one", path.display())]
     Newer {
@@ -165,11 +171,24 @@ impl FleetDir {
         self.agents().join(agent.to_dir_name())
     }
 
+    /// Says whether a fleet is here, be it damaged, and not a folder whose making was cut off.
+    pub(super) fn was_made(&self) -> bool {
+        let is_there = |path: PathBuf| path.symlink_metadata().is_ok();
+        let has_agents =
+            || fs::read_dir(self.agents()).is_ok_and(|mut agents| agents.next().is_some());
+        is_there(self.fleet_file()) || is_there(self.journal()) || has_agents()
+    }
+
     /// Reads `fleet.json`.
     pub fn read_file(&self) -> Result<FleetFile, FleetFileError> {
         let path = self.fleet_file();
-        let text = private::read_text(&path)
-            .map_err(|source| FleetFileError::Read { path: path.clone(), source })?;
+        let text = private::read_text(&path).map_err(|source| match source.kind() {
+            // Without its folder the fleet was deleted, and nothing is damaged.
+            io::ErrorKind::NotFound if self.path.is_dir() => {
+                FleetFileError::Missing { path: path.clone() }
+            }
+            _ => FleetFileError::Read { path: path.clone(), source },
+        })?;
         let damaged = |source| FleetFileError::Damaged { path: path.clone(), source };
         let Version { version } = serde_json::from_str(&text).map_err(damaged)?;
         if version > FleetFile::VERSION {

@@ -142,8 +142,8 @@ pub fn finish_earlier(state_dir: &StateDir, now: Moment) -> io::Result<Vec<(Stri
         let entry = entry?;
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
         let is_unmade = || {
-            let has = |file: &str| path.join(file).symlink_metadata().is_ok();
-            !has("fleet.json") && !has("journal.jsonl") && now.since(changed(&path)) > KEEP_FOR
+            let dir = FleetDir::new(path.clone(), FleetId(name.clone()));
+            !dir.was_made() && now.since(changed(&path)) > KEEP_FOR
         };
         if (name.strip_prefix(DELETING).is_some_and(is_id) || (is_id(&name) && is_unmade()))
             && let Err(error) = fs::remove_dir_all(&path)

@@ -195,14 +195,16 @@ impl StateDir {
         Err(result.err().unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Lists all fleets, oldest first. A folder without `fleet.json` is still being made and is left out.
+    /// Lists all fleets, oldest first. A folder with neither `fleet.json` nor a journal nor an agent is still being made and is
+    /// left out; one that has lost its `fleet.json` is not.
     pub fn list(&self) -> io::Result<Vec<FleetId>> {
         let mut ids = Vec::new();
         for entry in fs::read_dir(self.fleets())? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            if is_id(&name) && entry.path().join("fleet.json").is_file() {
-                ids.push(FleetId(name));
+            let id = FleetId(name);
+            if is_id(&id.0) && FleetDir::new(entry.path(), id.clone()).was_made() {
+                ids.push(id);
             }
         }
         ids.sort();

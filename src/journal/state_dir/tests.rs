@@ -135,6 +135,18 @@ fn a_fleet_is_found_by_three_characters_and_doubt_is_said() {
         }
     }
     assert_eq!(state_dir.list().unwrap(), ids, "an unfinished fleet and other things are left out");
+    // What was once finished and has lost a file is listed, for those who can say what is wrong.
+    let lost = FleetId("c4500000".to_owned());
+    let left = state_dir.fleet(&lost);
+    fs::write(left.journal(), "").unwrap();
+    assert!(state_dir.list().unwrap().contains(&lost));
+    assert_eq!(state_dir.find("c45").unwrap().id(), &lost);
+    fs::remove_file(left.journal()).unwrap();
+    fs::create_dir(left.agents()).unwrap();
+    assert!(!state_dir.list().unwrap().contains(&lost), "none has run");
+    fs::create_dir(left.agents().join("0001")).unwrap();
+    assert!(state_dir.list().unwrap().contains(&lost));
+    fs::remove_dir_all(left.agents()).unwrap();
     for text in ["b23", "B23", "b2300000"] {
         assert_eq!(state_dir.find(text).unwrap().id(), &ids[2]);
     }
