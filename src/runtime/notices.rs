@@ -71,7 +71,10 @@ pub(super) struct Teller {
     root: PathBuf,
     sender: mpsc::Sender<News>,
     waiting: VecDeque<(Notice, Arc<Snapshot>)>,
+    /// Notices that nobody was told of because too many waited; the next one that is told says so.
     left_out: u64,
+    /// How many of them the one that is being told says.
+    said: u64,
     is_busy: bool,
 }
 
@@ -83,7 +86,7 @@ impl Teller {
         sender: mpsc::Sender<News>,
     ) -> Self {
         let waiting = VecDeque::new();
-        Self { launcher, source, root, sender, waiting, left_out: 0, is_busy: false }
+        Self { launcher, source, root, sender, waiting, left_out: 0, said: 0, is_busy: false }
     }
 
     /// Returns this with all that waits, and leaves one that has nothing to tell.
@@ -110,15 +113,15 @@ impl Teller {
         }
         let source = self.source.clone()?;
         let (notice, snapshot) = self.waiting.pop_front()?;
-        let left_out = std::mem::take(&mut self.left_out);
-        let (launcher, root, sender) =
-            (self.launcher.clone(), self.root.clone(), self.sender.clone());
+        self.said = std::mem::take(&mut self.left_out);
+        let (launcher, root, sender, said) =
+            (self.launcher.clone(), self.root.clone(), self.sender.clone(), self.said);
         let run = move || {
             let told = match (source.0)() {
                 Err(why) => Some(Err(why)),
                 Ok(command) => command.filter(|command| command.on.contains(&notice.kind)).map(
                     |NoticeCommand { argv, limit, .. }| {
-                        let text = notice_json(&notice, &snapshot, &root, left_out);
+                        let text = notice_json(&notice, &snapshot, &root, said);
                         let limit = limit.min(MOST_NOTICE_TIME);
                         let run = NoticeRun { argv: &argv, limit, folder: &root, text: &text };
                         run_notice(&launcher, run).map_err(|why| of_program(&argv, &why))
@@ -133,7 +136,20 @@ impl Teller {
                 self.is_busy = true;
                 None
             }
-            Err(error) => Some(Err(format!("no thread could be started for it: {error}"))),
+            Err(error) => {
+                let told = Some(Err(format!("no thread could be started for it: {error}")));
+                self.has_told(&told);
+                told
+            }
+        }
+    }
+
+    /// One was told, or not: then the next one says what this one would have said.
+    fn has_told(&mut self, told: &Told) {
+        self.is_busy = false;
+        let said = std::mem::take(&mut self.said);
+        if !matches!(told, Some(Ok(()))) {
+            self.left_out = self.left_out.saturating_add(said);
         }
     }
 
@@ -150,7 +166,7 @@ impl Teller {
                 return last;
             }
             let told = timeout_at(end, heard(&mut inbox)).await;
-            self.is_busy = false;
+            self.has_told(told.as_ref().unwrap_or(&None));
             match told {
                 Ok(Some(Err(why))) => return Some(Err(self.with_rest(why))),
                 Ok(Some(Ok(())) | None) => last = Some(Ok(())),
@@ -161,7 +177,7 @@ impl Teller {
 
     /// A program that has failed is not tried again while somebody waits for the end of this process.
     fn with_rest(&self, why: String) -> String {
-        match self.waiting.len() {
+        match self.left_out.saturating_add(self.waiting.len() as u64) {
             0 => why,
             1 => format!("{why}; 1 more notice was not told"),
             count => format!("{why}; {count} more notices were not told"),
@@ -194,7 +210,7 @@ impl Host {
 
     /// A notice was told, or not: the next one.
     pub(super) fn notice_told(&mut self, told: Told) {
-        self.teller.is_busy = false;
+        self.teller.has_told(&told);
         // Of one that nobody wants to be told there is no trouble either.
         self.note_told(told.or(Some(Ok(()))));
         let next = self.teller.next();
@@ -236,5 +252,57 @@ impl Host {
             None => known,
             Some(told) => told.err(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::core::testing::{row, snapshot};
+    use crate::core::{AgentId, Moment};
+
+    fn notice(kind: NoticeKind) -> Notice {
+        let (at, agents) = (Moment(1), vec![AgentId(1)]);
+        Notice { number: 1, kind, at, agents, more: 0, text: "1 failed".to_owned() }
+    }
+
+    /// What was left out is said until a program has really been told of it, and nothing of that is forgotten at the end.
+    #[test]
+    fn left_out_notices_count_until_one_is_told() {
+        let (sender, mut inbox) = mpsc::channel(1);
+        let on = Arc::new(Mutex::new(vec![NoticeKind::Failed]));
+        let known = Arc::clone(&on);
+        let source = NoticeSource::new(move || {
+            let (argv, on) = (vec!["told".to_owned()], known.lock().unwrap().clone());
+            Ok(Some(NoticeCommand { argv, limit: Duration::from_secs(1), on }))
+        });
+        let launcher = Launcher::new("/nonexistent/fleet", Vec::new());
+        let mut teller = Teller::new(launcher, Some(source), PathBuf::from("/"), sender);
+        let seen = Arc::new(snapshot(1, vec![row(1)]));
+        // The first one is told at once; of the others three find no place.
+        for _ in 0..WAITING + 4 {
+            assert!(teller.add(notice(NoticeKind::Failed), Arc::clone(&seen)).is_none());
+        }
+        let mut hear = |teller: &mut Teller| {
+            let Some(News::NoticeTold(told)) = inbox.blocking_recv() else { panic!("no news") };
+            teller.has_told(&told);
+            told
+        };
+        let first = hear(&mut teller).unwrap().unwrap_err();
+        assert_eq!(teller.left_out, 3);
+        assert!(teller.with_rest(first).ends_with("; 19 more notices were not told"));
+        assert!(teller.next().is_none());
+        assert_eq!((teller.left_out, teller.said), (0, 3), "it says so");
+        assert!(hear(&mut teller).is_some_and(|told| told.is_err()), "and fails");
+        assert_eq!((teller.left_out, teller.said), (3, 0));
+        on.lock().unwrap().clear();
+        assert!(teller.next().is_none());
+        assert_eq!(hear(&mut teller), None, "nobody wants to be told of such a one");
+        assert_eq!(teller.left_out, 3);
+        assert!(teller.next().is_none());
+        teller.has_told(&Some(Ok(())));
+        assert_eq!((teller.left_out, teller.said), (0, 0));
     }
 }
