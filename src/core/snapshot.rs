@@ -86,6 +86,8 @@ pub enum Waits {
     NotSaved,
     /// Fleet is ending.
     Ending,
+    /// Nobody hosts the fleet; only who looks at it from outside finds that.
+    Host,
 }
 
 /// What an agent does right now; with `now` it gives the why of the row.

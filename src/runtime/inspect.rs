@@ -2,13 +2,15 @@
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::clock::Clock;
 use super::output;
 use super::recover::{last_sign, lost};
 use crate::adapters;
 use crate::core::{
-    AgentId, Command, Effect, Event, Fleet, FleetOptions, Refusal, Reply, Snapshot, Ticket,
+    AgentId, Command, Effect, Event, Fleet, FleetOptions, Phase, Refusal, Reply, Snapshot, Ticket,
+    Waits,
 };
 use crate::journal::{
     self, FleetDir, FleetFile, FleetFileError, FleetStanding, HostState, JournalError,
@@ -77,8 +79,11 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
         HostState::Elsewhere(name) => (None, Some(name.clone())),
         HostState::None => (None, None),
     };
-    let snapshot = fleet.snapshot(clock.now());
+    let mut snapshot = fleet.snapshot(clock.now());
     let hosted = host != HostState::None;
+    if !hosted {
+        nothing_starts(&mut snapshot);
+    }
     let standing = match (hosted, &snapshot.header) {
         (true, header) if header.hold.is_some() => FleetStanding::Held,
         (true, _) => FleetStanding::Live,
@@ -96,6 +101,27 @@ pub fn inspect(dir: &FleetDir) -> Result<Inspection, InspectError> {
         elsewhere,
         snapshot,
     })
+}
+
+/// What would start without anybody's decision waits for a host above all.
+fn nothing_starts(snapshot: &mut Snapshot) {
+    for row in &mut snapshot.rows {
+        let Phase::Waits(waits) = &row.phase else { continue };
+        let starts_by_itself = match waits {
+            Waits::Next | Waits::Slot | Waits::Local | Waits::Reserved => true,
+            Waits::Hold
+            | Waits::Cap
+            | Waits::Held
+            | Waits::Kind(_)
+            | Waits::Env(_)
+            | Waits::NotSaved
+            | Waits::Ending
+            | Waits::Host => false,
+        };
+        if starts_by_itself {
+            Arc::make_mut(row).phase = Phase::Waits(Waits::Host);
+        }
+    }
 }
 
 /// Returns what a fleet without a host would answer to a command if it is refused: nobody has to be started to say no.

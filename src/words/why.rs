@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 
 use crate::core::{Header, Hold, Moment, Outcome, Phase, Row, Status, Waits};
+use crate::runtime::to_type;
 use crate::words::changed_files::source;
 use crate::words::doubt::{in_doubt, running_away, silence};
 use crate::words::plain_text::{count, cut_graphemes, one_line};
@@ -172,6 +173,7 @@ fn waits_for(waits: &Waits, row: &Row) -> String {
         Waits::Env(names) => format!("needs {}", head(&names.join(", "))),
         Waits::NotSaved => "waits: not saved".to_owned(),
         Waits::Ending => "waits: fleet is ending".to_owned(),
+        Waits::Host => "waits: no host".to_owned(),
     }
 }
 
@@ -306,6 +308,10 @@ fn waits_because(waits: &Waits, row: &Row, header: &Header, zone: &TimeZone) -> 
         }
         Waits::NotSaved => "the journal cannot be written, so nothing starts".to_owned(),
         Waits::Ending => "the fleet is ending, so nothing starts".to_owned(),
+        Waits::Host => {
+            let command = to_type(format_args!("resume {}", header.fleet));
+            format!("nobody hosts the fleet, so nothing starts: `{command}` goes on")
+        }
     }
 }
 
@@ -456,6 +462,7 @@ mod tests {
             (live(Status::Ending, Phase::LeftBehind(2)), "ending · 2 left behind"),
             (live(Status::Ending, Phase::Reading(1_234_567_890)), "ending · reading 1.2 GB"),
             (queued(Waits::Next), "queued · next"),
+            (queued(Waits::Host), "queued · waits: no host · 3rd"),
             (queued(Waits::Reserved), "queued · waits: reserved · 3rd"),
             (queued(Waits::Kind("bad key".into())), "queued · waits: sh held, bad key · 3rd"),
             (queued(Waits::Env(vec!["A".into(), "B".into()])), "queued · needs A, B · 3rd"),
@@ -529,6 +536,10 @@ mod tests {
         assert_eq!(
             sentence(&failed, &header(), NOW, None, &TimeZone::UTC),
             "failed after 12s: exit code 1 · 1 left behind, ended: sleep · tried again as #9"
+        );
+        assert_eq!(
+            sentence(&queued(Waits::Host), &header(), NOW, Some(1), &TimeZone::UTC),
+            "queued: nobody hosts the fleet, so nothing starts: `fleet resume k3f` goes on · 1st of 1 in the queue"
         );
         assert_eq!(
             sentence(&queued(Waits::Slot), &header(), NOW, Some(1), &TimeZone::UTC),

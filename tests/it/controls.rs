@@ -120,6 +120,9 @@ fn decisions_about_a_hostless_fleet_last_and_start_nothing_until_it_is_released(
     let world = World::new();
     hostless(&world, &["echo b > b"]);
     let id = world.only_fleet();
+    let no_host = format!("queued: nobody hosts the fleet, so nothing starts: `fleet resume {id}");
+    let queued = said(&world, &["show", "2"]);
+    assert!(queued.contains(&no_host), "{queued}");
     let cap = said(&world, &["cap", "5"]);
     assert!(cap.contains(&format!("no host watches this fleet: `fleet resume {id} -d` goes on")));
     assert!(refused(&world, &["cap", "0"], 2).contains("would let nothing start"));
@@ -132,6 +135,24 @@ fn decisions_about_a_hostless_fleet_last_and_start_nothing_until_it_is_released(
     let released = said(&world, &["release"]);
     assert!(released.contains("goes on behind (host process ") && released.contains("1 queued"));
     let_go(&world);
+    assert_eq!(ended(&world), ["done", "done"]);
+    world.end_fleets();
+}
+
+#[test]
+fn what_is_queued_is_never_next_where_nobody_hosts_the_fleet() {
+    let world = World::new();
+    hostless(&world, &["echo b > b"]);
+    let_go(&world);
+    wait_until("the agent has ended", GENEROUS, || {
+        let shown = said(&world, &["show", "1"]);
+        if shown.contains("State: done") { Ok(()) } else { Err(shown) }
+    });
+    let id = world.only_fleet();
+    let no_host = format!("queued: nobody hosts the fleet, so nothing starts: `fleet resume {id}");
+    let queued = said(&world, &["show", "2"]);
+    assert!(queued.contains(&no_host), "{queued}");
+    world.fleet(&["resume", "-d"]).expect_code(0);
     assert_eq!(ended(&world), ["done", "done"]);
     world.end_fleets();
 }

@@ -176,7 +176,7 @@ fn check_nothing_waits_for_ever(snapshot: &Snapshot) {
         let Phase::Waits(waits) = &row.phase else { panic!("{:?} is queued", row.phase) };
         let header = &snapshot.header;
         let has_reason = match waits {
-            Waits::Next | Waits::Slot | Waits::Local | Waits::Reserved => false,
+            Waits::Next | Waits::Slot | Waits::Local | Waits::Reserved | Waits::Host => false,
             Waits::Cap => snapshot.question.is_some() || header.hold == Some(Hold::Cap),
             Waits::Hold => matches!(header.hold, Some(Hold::Owner)),
             Waits::NotSaved => matches!(header.hold, Some(Hold::NotSaved(_))),

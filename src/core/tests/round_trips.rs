@@ -195,8 +195,9 @@ fn every_state_word_survives_its_text() {
         Waits::Env(vec!["KEY".to_owned()]),
         Waits::NotSaved,
         Waits::Ending,
+        Waits::Host,
     ];
-    assert_eq!(survive(waits.clone()), 11);
+    assert_eq!(survive(waits.clone()), 12);
     let in_tool =
         Phase::InTool { tool: "bash".to_owned(), text: "ls".to_owned(), since: Moment(5) };
     let phases = [
