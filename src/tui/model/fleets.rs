@@ -16,11 +16,11 @@ impl Model {
             self.wanted_replay = None;
         }
         match (&mut self.modal, news) {
+            (_, FleetNews::Past(past)) => self.begin_replay(*past),
             (Some(modal), news) if modal.is_fleets() => modal.fleets(news),
             (_, FleetNews::Failed(why)) => self.tell(why, Tone::Bad),
             // Whoever asked does not look any more.
             (_, FleetNews::List { .. } | FleetNews::Pair(_)) => {}
-            (_, FleetNews::Past(past)) => self.begin_replay(*past),
         }
         Vec::new()
     }
@@ -38,6 +38,8 @@ impl Model {
     /// there is a mouse.
     pub(crate) fn turned_away(&mut self) -> (Shares, bool) {
         self.modal = None;
+        // What is read for it comes when another one is shown.
+        self.wanted_replay = None;
         // Whatever has the focus from now on, nobody looks at this one.
         self.has_focus = None;
         (self.shares, self.mouse)

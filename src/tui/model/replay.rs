@@ -117,17 +117,22 @@ impl Model {
             let play = key_name!(Agents, Play);
             self.flash(format!("nothing is replayed: {play} begins"), Tone::Warning);
         } else {
-            self.wanted_replay = Some(action);
+            let is_read = self.wanted_replay.replace(action).is_some();
             self.flash("reading what the journal tells…".to_owned(), Tone::Plain);
-            requests.push(Request::ReadPast);
+            if !is_read {
+                requests.push(Request::ReadPast);
+            }
         }
     }
 
     /// Begins with what was asked for: where a key moves from, or at the start if it plays.
     pub(super) fn begin_replay(&mut self, past: PastFleet) {
+        if past.listed.id != *self.world.dir.id() {
+            return;
+        }
         let Some(action) = self.wanted_replay.take() else { return };
         // What a modal decides is about the fleet as it is.
-        if past.listed.id != *self.world.dir.id() || self.modal.is_some() {
+        if self.modal.is_some() {
             return;
         }
         let replay = Replay::new(past.listed.id, past.records);

@@ -9,7 +9,7 @@ use crate::core::{AgentId, BatchId, End, FleetOptions, Outcome, Record, Work};
 use crate::journal::FleetStanding;
 use crate::tui::layout::Focus;
 use crate::tui::message::{FleetNews, Message, Request};
-use crate::tui::others::{ListedFleet, PastFleet};
+use crate::tui::others::{FleetList, ListedFleet, PastFleet};
 use crate::tui::testing::{NOW, frame, model};
 
 /// Two agents that ran from 1 s and from 5 s on, until 13 s and 21 s.
@@ -100,6 +100,35 @@ fn keys_move_through_the_time_of_the_run_and_esc_shows_the_fleet_as_it_is() {
     let _ = press(&mut model, KeyCode::Esc);
     assert_eq!((states(&model), model.world.replay), (vec!["done", "failed"], None));
     assert_eq!(model.world.clock(), model.world.now);
+}
+
+#[test]
+fn keys_pressed_while_the_journal_is_read_do_not_read_it_again_and_the_last_one_counts() {
+    let is_read = |asked: &[Request]| asked.iter().any(|it| matches!(it, Request::ReadPast));
+    let mut model = ended(80, 24);
+    assert!(is_read(&press(&mut model, KeyCode::Char('t'))));
+    assert!(!is_read(&press(&mut model, KeyCode::Char('['))));
+    let _ = model.update(NOW, Message::Fleets(FleetNews::Past(Box::new(past("k3f")))));
+    assert_eq!(states(&model), ["done", "running"], "before the last change");
+
+    // News of other fleets change nothing about it.
+    let mut model = ended(80, 24);
+    assert!(is_read(&press(&mut model, KeyCode::Char('t'))));
+    let list = FleetNews::List { everywhere: false, list: FleetList::default() };
+    for news in [list, FleetNews::Past(Box::new(past("another")))] {
+        let _ = model.update(NOW, Message::Fleets(news));
+    }
+    assert!(!is_read(&press(&mut model, KeyCode::Char('['))));
+    let _ = model.update(NOW, Message::Fleets(FleetNews::Past(Box::new(past("k3f")))));
+    assert!(model.world.replay.is_some());
+
+    // One that could not be read, or came while another fleet was shown, is read once more.
+    let mut model = ended(80, 24);
+    assert!(is_read(&press(&mut model, KeyCode::Char('t'))));
+    let _ = model.update(NOW, Message::Fleets(FleetNews::Failed("no".to_owned())));
+    assert!(is_read(&press(&mut model, KeyCode::Char('t'))));
+    let _ = model.turned_away();
+    assert!(is_read(&press(&mut model, KeyCode::Char('t'))));
 }
 
 #[test]
