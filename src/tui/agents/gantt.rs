@@ -93,7 +93,8 @@ impl Span {
         Bar { queued: (begins, to), ran: (to, to) }
     }
 
-    /// Returns the labels of the axis with the cells at which they begin.
+    /// Returns the labels of the axis with the cells at which they begin: round times, each where it is, and at the right
+    /// edge the whole time, which goes before a round one that is in its way.
     pub(super) fn axis(self, width: usize) -> Vec<(usize, String)> {
         let wide = u128::try_from(width).unwrap_or(u128::MAX);
         let apart = u128::try_from(APART).unwrap_or(u128::MAX);
@@ -112,6 +113,12 @@ impl Span {
                 break;
             }
             labels.push((at, label));
+        }
+        let whole = duration(self.to.since(self.from));
+        let at = width.checked_sub(cells(&whole)).filter(|at| *at > 2);
+        if let Some(at) = at.filter(|_| self.length() >= 1000) {
+            labels.retain(|(from, label)| *from == 0 || from + cells(label) < at);
+            labels.push((at, whole));
         }
         labels
     }

@@ -327,14 +327,15 @@ impl Content for FleetsModal {
         let at = self.at(&shown).unwrap_or_default();
         let (body, hits) = (self.body(&shown, width, world), shown.len());
         let (foot, caret) = self.foot(hits, width, world);
-        let title = if self.everywhere { "fleets of all folders" } else { "fleets of this folder" };
-        let text = Text {
-            title: title.to_owned(),
-            body,
-            foot,
-            is_tall: true,
-            caret: caret.map(|column| (0, column)),
-        };
+        let folders = if self.everywhere { "all folders" } else { "this folder" };
+        let mut title = format!("fleets of {folders}");
+        // Their lines come last, which may be out of view. To which folder they belong nobody knows.
+        let damaged = self.list.as_ref().map_or(0, |list| list.unreadable.len());
+        if damaged > 0 {
+            title = format!("{title}; {damaged} unreadable");
+        }
+        let text =
+            Text { title, body, foot, is_tall: true, caret: caret.map(|column| (0, column)) };
         let other = if self.everywhere { "this folder" } else { "all folders" };
         let renamed = [(Action::AllFolders, Some(other))];
         self.sheet.lay_out(world, WIDTH, text, self.place(), &renamed);

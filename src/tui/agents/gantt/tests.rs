@@ -142,7 +142,7 @@ fn labels_of_the_axis_fit_and_stand_where_their_time_is() {
     let minute = Span { from: Moment(0), to: Moment(60_000) };
     assert_eq!(
         minute.axis(60),
-        [(0, "0s"), (10, "10s"), (20, "20s"), (30, "30s"), (40, "40s"), (50, "50s")]
+        [(0, "0s"), (10, "10s"), (20, "20s"), (30, "30s"), (40, "40s"), (50, "50s"), (58, "1m")]
             .map(|(at, label)| (at, label.to_owned()))
     );
 }
