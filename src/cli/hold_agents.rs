@@ -12,6 +12,7 @@ use super::queue::{json, refused};
 use super::selectors::{self, Selector};
 use crate::core::{AgentId, Command, Row, Snapshot, Status};
 use crate::journal::{FleetDir, StateDir, to_type};
+use crate::words::agent_numbers::agent_numbers;
 
 /// Agents that are named one by one in an answer; of more only the number is told.
 const NAMED: usize = 12;
@@ -156,15 +157,11 @@ pub(super) fn release_command(ids: &[AgentId], fleet: &crate::core::FleetId) -> 
     to_type(format_args!("release {} --fleet {fleet}", selectors::written(ids)))
 }
 
-/// Returns agents as the subject of a sentence: `#3 is`, `#3, #5 are`, `20 agents are`.
+/// Returns agents as the subject of a sentence: `#3 is`, `#3, #5 to #7 are`.
 fn are(ids: &[AgentId]) -> String {
     match ids {
         [one] => format!("{one} is"),
-        some if some.len() <= NAMED => {
-            let names: Vec<String> = some.iter().map(ToString::to_string).collect();
-            format!("{} are", names.join(", "))
-        }
-        many => format!("{} agents are", many.len()),
+        several => format!("{} are", agent_numbers(several)),
     }
 }
 
@@ -215,9 +212,10 @@ mod tests {
 
     #[test]
     fn agents_are_named_as_long_as_they_are_few() {
-        let ids = |count: u32| (1..=count).map(AgentId).collect::<Vec<_>>();
-        assert_eq!(are(&ids(1)), "#1 is");
-        assert_eq!(are(&ids(3)), "#1, #2, #3 are");
-        assert_eq!(are(&ids(13)), "13 agents are");
+        let ids = |step: usize| (1..=13).step_by(step).map(AgentId).collect::<Vec<_>>();
+        assert_eq!(are(&[AgentId(1)]), "#1 is");
+        assert_eq!(are(&ids(6)), "#1, #7, #13 are");
+        assert_eq!(are(&ids(1)), "#1 to #13 are");
+        assert_eq!(are(&ids(2)), "7 agents are");
     }
 }

@@ -17,6 +17,7 @@ use crate::core::{AgentId, Command, Snapshot};
 use crate::journal::Purpose;
 use crate::runtime::summary::summary_json_of;
 use crate::runtime::{Clock, Inspection, inspect, stop as stop_agents};
+use crate::words::agent_numbers::agent_numbers;
 use crate::words::plain_text::count;
 use crate::words::results::{Around, compact, results};
 use crate::words::results_block::blocks_json;
@@ -128,8 +129,7 @@ pub(super) fn stop(arguments: &StopArguments, global: &GlobalArguments) -> Resul
         }
     }
     if !stopped.ended.is_empty() {
-        let ended: Vec<_> = stopped.ended.iter().map(ToString::to_string).collect();
-        parts.push(format!("already ended: {}", ended.join(" ")));
+        parts.push(format!("already ended: {}", agent_numbers(&stopped.ended)));
     }
     if parts.is_empty() {
         parts.push("no agent to stop".to_owned());

@@ -13,6 +13,7 @@ use crate::core::{AgentId, BatchId, Command, Outcome, Reply, Row, Snapshot, Stat
 use crate::journal::{FleetDir, Purpose, StateDir, to_type};
 use crate::runtime::{Inspection, depth};
 use crate::supervise::{self, AgentDir, Life};
+use crate::words::agent_numbers::agent_numbers;
 use crate::words::plain_text::{count, one_line};
 
 /// Agents that are named one by one in an answer; of more only the number is told.
@@ -200,20 +201,17 @@ fn said(meant: &Meant, new: &[AgentId], after: &Snapshot) -> String {
 fn tried(meant: &Meant, new: &[AgentId], after: &Snapshot) -> String {
     if !new.is_empty() {
         let verb = if new.len() == 1 { "is" } else { "are" };
-        return format!("{} {verb} tried again as {}", named(&meant.ids), named(new));
+        return format!(
+            "{} {verb} tried again as {}",
+            agent_numbers(&meant.ids),
+            agent_numbers(new)
+        );
     }
     let earlier = match after.rows.iter().filter(|row| row.retried_by.is_some()).count() {
         0 => String::new(),
         number => format!(" ({} tried again before)", count(number, "agent")),
     };
     format!("nothing of fleet {} is to be tried again{earlier}", after.header.fleet)
-}
-
-fn named(ids: &[AgentId]) -> String {
-    if ids.len() > NAMED {
-        return count(ids.len(), "agent");
-    }
-    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the same for machines.
@@ -284,8 +282,6 @@ mod tests {
     fn what_is_tried_again_is_named() {
         let meant = tried(&["all"], &fleet()).unwrap();
         let said = said(&meant, &[AgentId(6), AgentId(7)], &fleet());
-        assert!(said.starts_with("#1 #2 are tried again as #6 #7; #3 is tried"), "{said}");
-        let many: Vec<AgentId> = (1..40).map(AgentId).collect();
-        assert_eq!(named(&many), "39 agents");
+        assert!(said.starts_with("#1, #2 are tried again as #6, #7; #3 is tried"), "{said}");
     }
 }

@@ -4,6 +4,7 @@
 //! What may go here: functions from values and snapshots to text, without escape sequences but those of `style`. What
 //! may not: reading files, clocks, the terminal; what only one door says.
 
+pub mod agent_numbers;
 pub mod changed_files;
 pub mod doubt;
 pub mod notice_line;

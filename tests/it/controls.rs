@@ -213,7 +213,7 @@ fn tasks_that_were_stopped_timed_out_or_failed_are_run_again_by_new_agents() {
     live.end().expect_code(1);
     assert_eq!(ended(&world), ["failed", "timeout", "cancelled"]);
     std::fs::write(world.file("again"), "").unwrap();
-    assert_eq!(said(&world, &["retry", "failed"]), "#1 #2 #3 are tried again as #4 #5 #6\n");
+    assert_eq!(said(&world, &["retry", "failed"]), "#1 to #3 are tried again as #4 to #6\n");
     assert_eq!(ended(&world)[3..], ["failed", "done", "done"]);
     let agents = results(&world)["agents"].clone();
     assert_eq!((&agents[1]["retried_by"], &agents[4]["retry_of"]), (&json!(5), &json!(2)));
@@ -473,7 +473,10 @@ fn a_short_script_feeds_a_fleet_raises_its_cap_and_retries_what_failed_once() {
     command.args(["-c", SCRIPT]);
     let ran = world.start_command(command).end().expect_code(0);
     let said = &ran.stdout;
-    assert!(said.starts_with("first 1\n#5 #10 #15 #20 #25 #30 are tried again as #31 "), "{said}");
+    assert!(
+        said.starts_with("first 1\n#5, #10, #15, #20, #25, #30 are tried again as #31 to #36"),
+        "{said}"
+    );
     assert!(said.contains("\nsecond 0\n"), "{said}");
     assert_eq!(world.lines("asked").len(), 1, "{ran:#?}");
     let results = results(&world);

@@ -2,12 +2,13 @@
 
 use super::Model;
 use super::pending::Answered;
-use crate::core::{AgentId, Answer, Command, Reply};
+use crate::core::{Answer, Command, Reply};
 use crate::runtime::Gone;
 use crate::tui::keymap::key_name;
 use crate::tui::message::{Asked, Request};
 use crate::tui::theme::Tone;
 use crate::tui::wish::Wish;
+use crate::words::agent_numbers::agent_numbers;
 use crate::words::plain_text::{count, one_line};
 
 impl Model {
@@ -90,17 +91,17 @@ pub(super) fn ending(command: &Command, asked: &Asked) -> Option<String> {
 fn words(asked: &Asked, reply: Result<Reply, Gone>) -> (String, Tone) {
     match reply {
         Ok(Reply::Queued(_, ids)) => match asked {
-            Asked::Retry(_) => (format!("tried again as {}", numbers(&ids)), Tone::Good),
+            Asked::Retry(_) => (format!("tried again as {}", agent_numbers(&ids)), Tone::Good),
             Asked::Tell(id) => {
-                (format!("{} goes on in the session of {id}", numbers(&ids)), Tone::Good)
+                (format!("{} goes on in the session of {id}", agent_numbers(&ids)), Tone::Good)
             }
-            _ => (format!("queued {}", numbers(&ids)), Tone::Good),
+            _ => (format!("queued {}", agent_numbers(&ids)), Tone::Good),
         },
         Ok(Reply::Told(id)) => (format!("{id} is told"), Tone::Good),
         Ok(Reply::TurnInterrupted(id)) => (format!("the turn of {id} is interrupted"), Tone::Good),
         Ok(Reply::Done(number)) => (done(asked, number), Tone::Plain),
         Ok(Reply::AlreadyEnded(ids)) => {
-            (format!("{} had already ended", numbers(&ids)), Tone::Plain)
+            (format!("{} had already ended", agent_numbers(&ids)), Tone::Plain)
         }
         Ok(Reply::AlreadyAnswered(how)) => (format!("already answered: {how}"), Tone::Warning),
         Ok(Reply::Refused(refusal)) => (one_line(&refusal.0), Tone::Bad),
@@ -131,26 +132,5 @@ fn done(asked: &Asked, number: u32) -> String {
         Asked::Move => "moved".to_owned(),
         Asked::Cap => "cap changed".to_owned(),
         Asked::Answer => "answered".to_owned(),
-    }
-}
-
-/// Returns the numbers of agents as a person says them: `#4`, `#4 to #9`, `#4, #7`.
-fn numbers(ids: &[AgentId]) -> String {
-    match ids {
-        [] => "none".to_owned(),
-        [one] => one.to_string(),
-        [first, .., last] => {
-            let is_run = ids.windows(2).all(|pair| match pair {
-                [a, b] => a.0 + 1 == b.0,
-                _ => true,
-            });
-            if is_run {
-                format!("{first} to {last}")
-            } else if ids.len() <= 6 {
-                ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-            } else {
-                count(ids.len(), "agent")
-            }
-        }
     }
 }

@@ -228,7 +228,7 @@ fn what_the_host_did_is_told_of_every_control() {
         assert_eq!(told(asked, Reply::Done(3)), said);
     }
     let ended = Reply::AlreadyEnded(vec![AgentId(1), AgentId(2)]);
-    assert_eq!(told(Asked::Stop(2), ended), "#1 to #2 had already ended");
+    assert_eq!(told(Asked::Stop(2), ended), "#1, #2 had already ended");
     assert_eq!(told(Asked::Stop(1), Reply::Done(0)), "nothing to stop");
     let refusal = Reply::Refused(Refusal("#9 is not there".to_owned()));
     assert_eq!(told(Asked::Kill(1), refusal), "#9 is not there");
