@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &WaitArguments, global: &GlobalArguments) -> Result
     let dir = seen.dir.clone();
     let is_terminal = io::stderr().is_terminal();
     let style = style(is_terminal);
-    let ended = if joined.is_over(&seen.snapshot, asks) {
+    let ended = if is_over_at_once(&joined, &seen.snapshot, seen.has_host, asks) {
         Ended::Over(Box::new(seen.snapshot))
     } else {
         if !seen.has_host {
@@ -100,6 +100,12 @@ pub(super) fn run(arguments: &WaitArguments, global: &GlobalArguments) -> Result
         print(&summary_json_of(snapshot, standing, dir.path(), agents.as_deref()), true)?;
     }
     Ok(code)
+}
+
+/// Says whether there is nothing to wait for by what was seen first, which may come from files: they tell what has ended, but
+/// whether what is left goes on by itself is for a host to say, if there is one. It may be about to ask, or to drop it.
+fn is_over_at_once(joined: &Joined, seen: &Snapshot, has_host: bool, asks: bool) -> bool {
+    joined.has_ended(seen) || (!has_host && joined.is_over(seen, asks))
 }
 
 /// Refuses an agent that would wait for its own end.
@@ -238,5 +244,25 @@ impl Waiting<'_> {
         let looked = tokio::task::spawn_blocking(move || inspect(&dir)).await;
         let looked = looked.map_err(|error| Failure::no_fleet(error.to_string()))?;
         looked.map(|seen| seen.snapshot).map_err(|error| Failure::no_fleet(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::testing::{end, row, snapshot};
+    use crate::core::{Outcome, Phase, Status, Waits};
+
+    #[test]
+    fn that_a_queue_does_not_go_on_is_taken_from_files_only_where_there_is_no_host() {
+        let mut queued = row(2);
+        (queued.status, queued.phase) = (Status::Queued, Phase::Waits(Waits::Cap));
+        let mut seen = snapshot(1, vec![end(row(1), Outcome::Done, ""), queued]);
+        seen.header.idle = true;
+        let all = Joined::new(&[], &seen).unwrap();
+        assert!(!is_over_at_once(&all, &seen, true, false), "the host may be about to ask");
+        assert!(is_over_at_once(&all, &seen, false, false));
+        let first = Joined::new(&selectors::divide(&["1".to_owned()]).unwrap().1, &seen).unwrap();
+        assert!(is_over_at_once(&first, &seen, true, false), "it has ended whatever a host does");
     }
 }
