@@ -37,15 +37,22 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
     options().append(true).create(true).open(path)
 }
 
-/// Reads a small text file as it is at one moment, without following a link or waiting on a pipe.
-pub fn read_text(path: &Path) -> io::Result<String> {
+/// Opens a file for reading, without following a link or waiting on a pipe.
+pub(super) fn open_to_read(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(no_follow() | flag(OFlags::NONBLOCK))
         .open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file"));
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file"))
     }
+}
+
+/// Reads a small text file as it is at one moment, without following a link or waiting on a pipe.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let file = open_to_read(path)?;
     let mut text = String::new();
     file.take(SMALL_FILE_BYTES).read_to_string(&mut text)?;
     Ok(text)

@@ -102,9 +102,7 @@ enum Bad {
 
 /// Reads a journal while its host may be writing; an unfinished last line is left out and left alone.
 pub fn read(path: &Path) -> Result<Vec<(Moment, Record)>, JournalError> {
-    let file = private::options()
-        .read(true)
-        .open(path)
+    let file = private::open_to_read(path)
         .map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
     read_from(&file, path).map(|(records, _)| records)
 }

@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use super::host::Host;
-use super::output::spec;
+
 use crate::adapters::{one_line, redact};
 use crate::core::{AgentId, Tails};
-use crate::supervise::AgentDir;
+use crate::supervise::{AgentDir, read_spec};
 use crate::tail::scan::read_end;
 
 /// Most bytes of the error output that its last lines are taken from.
@@ -43,7 +43,7 @@ impl Host {
             Some(given) => given.keys().cloned().collect(),
             None => std::env::vars_os().map(|(name, _)| name).collect(),
         };
-        if let Some(spec) = spec(dir) {
+        if let Some(spec) = read_spec(dir) {
             let argv: Vec<String> = spec.argv.iter().map(|argument| clean(argument)).collect();
             tell(&mut text, "command", &argv.join(" "));
             tell(&mut text, "folder", &clean(&spec.root.to_string_lossy()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::host::Host;
 use crate::adapters::{self, LineReader, Prices, ReaderStart, Seen};
 use crate::core::{AgentId, Event, Fleet, Moment};
-use crate::supervise::{AgentDir, Spec};
+use crate::supervise::{AgentDir, read_spec};
 use crate::tail::scan::{self, Follow, Scanner};
 
 /// Bytes read at once when a whole output is read by the one who asks for it.
@@ -68,7 +68,7 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
     let work = fleet.work(id)?;
     let is_strict = fleet.options().strict_protocol;
     // The program of a model says in its command line what its output may not: which model, which session.
-    let spec = (is_strict || task.traits.pays).then(|| spec(dir)).flatten();
+    let spec = (is_strict || task.traits.pays).then(|| read_spec(dir)).flatten();
     let sessions = spec.as_ref().and_then(|spec| spec.sessions.clone());
     let (argv, env) = spec.map(|spec| (spec.argv, spec.env)).unwrap_or_default();
     // A reader that cannot find the token believes nothing.
@@ -82,9 +82,4 @@ fn reader(fleet: &Fleet, dir: &AgentDir, id: AgentId) -> Option<(Box<dyn LineRea
     let (notes, session) = (work.notes.clone(), work.session.clone());
     let start = ReaderStart { token, seen, notes, prices, argv, session, sessions };
     Some((adapter.reader(start), work.offset))
-}
-
-/// Returns what an agent was started with; `None` if that cannot be read.
-pub(super) fn spec(dir: &AgentDir) -> Option<Spec> {
-    std::fs::read(dir.spec()).ok().and_then(|json| serde_json::from_slice(&json).ok())
 }

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::spec::Spec;
+
 /// Most bytes read of a file in an agent's folder. The largest, `spec.json` and `env.json`, hold an argument list and
 /// an environment, which the system limits to a few megabytes.
 const READ_LIMIT: u64 = 16 << 20;
@@ -187,6 +189,12 @@ pub(super) fn read_guarded(path: &Path) -> io::Result<Found> {
     let mut content = Vec::new();
     file.take(READ_LIMIT).read_to_end(&mut content)?;
     Ok(Found::Bytes(content))
+}
+
+/// Returns what an agent was started with; `None` if that cannot be read.
+pub fn read_spec(dir: &AgentDir) -> Option<Spec> {
+    let Ok(Found::Bytes(json)) = read_guarded(&dir.spec()) else { return None };
+    serde_json::from_slice(&json).ok()
 }
 
 /// Deletes a file; one that is not there is fine.

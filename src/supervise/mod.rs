@@ -25,7 +25,7 @@ mod watch;
 
 pub use answer::{Unanswered, answer};
 pub use cpu_use::{CpuUse, cpu_use};
-pub use dir::{AgentDir, prepare, write_stop};
+pub use dir::{AgentDir, prepare, read_spec, write_stop};
 pub use launch::{LaunchError, Launched, Launcher, launch, raise_nofile, reap};
 pub use life::{Life, exit_record, life, started};
 pub use notice::{NoticeRun, run_notice};

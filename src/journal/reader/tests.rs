@@ -31,6 +31,16 @@ fn text_of(records: &[(Moment, Record)]) -> Vec<u8> {
     text
 }
 
+/// Whoever lists fleets would wait for ever.
+#[test]
+fn a_pipe_in_the_place_of_a_journal_is_not_waited_for() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("journal.jsonl");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let error = read(&path).unwrap_err().to_string();
+    assert!(error.ends_with("is not a regular file"), "{error}");
+}
+
 #[track_caller]
 fn read_text(text: &[u8]) -> Result<Vec<(Moment, Record)>, String> {
     let folder = TempDir::new().unwrap();
