@@ -106,14 +106,19 @@ pub(super) fn stuck(snapshot: &Snapshot) -> String {
         Some(Hold::Owner | Hold::Back(_)) => {
             format!("{queued} held: `{}` lets them start", goes_on("release"))
         }
+        Some(Hold::Cap) | None if let Some(held) = held_alone(snapshot) => held,
         Some(Hold::Cap) | None if snapshot.question.is_some() || header.left_by_cap => {
             let cap = header.cap.map(|cap| format!(" of ${}", cap.to_exact())).unwrap_or_default();
-            format!("{queued} held at the cap{cap}: `{}` goes on", goes_on("cap USD"))
+            let held = snapshot.held_agents().len();
+            let others = count(snapshot.queue.len().saturating_sub(held), "task");
+            let rest = match held {
+                0 => String::new(),
+                1 => "; 1 more held by itself".to_owned(),
+                several => format!("; {several} more held by themselves"),
+            };
+            format!("{others} held at the cap{cap}: `{}` goes on{rest}", goes_on("cap USD"))
         }
         Some(Hold::Cap) | None => {
-            if let Some(held) = held_alone(snapshot) {
-                return held;
-            }
             let mut rows = snapshot.queue.iter().filter_map(|id| snapshot.row(*id));
             let first = rows.find(|row| !row.held);
             let waits = first.and_then(|row| why::reason(row, snapshot.at, None));
@@ -183,6 +188,25 @@ mod tests {
             assert!(Joined::All.is_over(&now, false));
             assert_eq!(Joined::All.exit_code(&now), code);
             assert_eq!(Joined::All.lines(&now, Style::PLAIN)[1], told);
+        }
+    }
+
+    #[test]
+    fn what_is_held_by_itself_is_not_said_to_be_held_at_the_cap() {
+        let mut held = queued(2);
+        held.held = true;
+        let mut now = snapshot(1, vec![end(row(1), Outcome::Done, ""), held.clone(), queued(3)]);
+        (now.header.left_by_cap, now.header.cap) = (true, Some(NanoUsd::from_dollars(2)));
+        now.queue = vec![AgentId(2), AgentId(3)];
+        assert_eq!(
+            stuck(&now),
+            "1 task held at the cap of $2.00: `fleet cap USD --fleet k3f` goes on; 1 more held by itself"
+        );
+        // The others were dropped, or the cap was raised since.
+        now.queue = vec![AgentId(2)];
+        for hold in [None, Some(Hold::Cap)] {
+            now.header.hold = hold;
+            assert_eq!(stuck(&now), "1 task held: `fleet release 2 --fleet k3f` lets it start");
         }
     }
 

@@ -347,6 +347,21 @@ fn page(line: &str) -> Message {
     Message::Page(Arc::new(view::Page { number: 1, rows, size: Some(9), ..view::Page::default() }))
 }
 
+#[test]
+fn what_is_held_by_itself_is_not_named_as_next_after_the_cap() {
+    let mut snapshot = at_the_cap();
+    let rows = snapshot.rows.iter().map(|row| row.as_ref().clone()).map(|mut row| {
+        row.held = row.id == AgentId(4) || row.id == AgentId(7);
+        Arc::new(row)
+    });
+    snapshot.rows = rows.collect();
+    let mut model = model(snapshot, 120, 40);
+    let _ = press(&mut model, KeyCode::F(4));
+    let shown = alone(&model, 120, 40);
+    assert!(shown.contains("#5 ") && shown.contains("#6 write tests"), "{shown}");
+    assert!(!shown.contains("#4 ") && !shown.contains("and 1 more"), "{shown}");
+}
+
 /// C-66
 #[test]
 fn the_screen_lives_on_below_the_question() {

@@ -4,7 +4,7 @@
 
 use super::super::amount::Amount;
 use super::super::writer::Writer;
-use crate::core::{CostStatus, Header, Hold, NanoUsd, Question, Snapshot, Status};
+use crate::core::{AgentId, CostStatus, Header, Hold, NanoUsd, Question, Snapshot, Status};
 use crate::tui::header::{in_cents, pace, until_cap};
 use crate::tui::keymap::key_name;
 use crate::tui::theme::Tone;
@@ -96,7 +96,9 @@ fn queue_estimate(snapshot: &Snapshot) -> Option<NanoUsd> {
 
 /// Names the tasks that would start next.
 pub(super) fn write_next(writer: &mut Writer, world: &World) {
-    let queue = &world.snapshot.queue;
+    // What is held by itself starts with no cap.
+    let is_loose = |id: &&AgentId| world.row(**id).is_some_and(|row| !row.held);
+    let queue: Vec<AgentId> = world.snapshot.queue.iter().filter(is_loose).copied().collect();
     let mut name = "next";
     for row in queue.iter().take(NAMED).filter_map(|id| world.row(*id)) {
         let goal = headline(&row.task.text, GOAL);
