@@ -6,7 +6,7 @@
 mod lines;
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::task::yield_now;
@@ -65,6 +65,13 @@ pub(super) fn run(arguments: &LogsArguments, global: &GlobalArguments) -> Result
         ));
         return Ok(DONE);
     }
+    // These two are made before an agent starts; an account there is only if there was something to tell.
+    if row.started.is_some() && name != "transcript" && !is_file(&path) {
+        return Err(Failure::no_fleet(format!(
+            "{} is gone or is no file: what {id} has written cannot be shown",
+            path.display()
+        )));
+    }
     let form = if global.json {
         Form::Json(Lines::new(*id, name))
     } else if io::stdout().is_terminal() {
@@ -106,6 +113,10 @@ fn file(arguments: &LogsArguments, row: &Row, dir: &FleetDir) -> (&'static str, 
             FirstText::Transcript => ("transcript", files.transcript),
         },
     }
+}
+
+fn is_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_file())
 }
 
 /// Copies until the agent has ended, whatever becomes of its host.

@@ -49,6 +49,11 @@ fn what_was_written_is_printed_as_it_is() {
     let line = world.fleet(&["logs", "1", "--json"]).expect_code(0).json();
     assert_eq!(line, json!({ "agent": 1, "file": "out", "line": "a\u{1b}[31mb\r\u{fffd}c" }));
     assert_eq!(world.fleet(&["logs", "2", "--json"]).expect_code(0).stdout, "");
+    let out = world.state().join("fleets").join(world.only_fleet()).join("agents/0001/out");
+    std::fs::remove_file(&out).unwrap();
+    let gone = world.fleet(&["logs", "1"]).expect_code(4);
+    let told = format!("{} is gone or is no file", out.display());
+    assert!(gone.stderr.contains(&told), "{gone:#?}");
     world.end_fleets();
 }
 
