@@ -96,7 +96,16 @@ pub(crate) fn rows_of<'a>(view: &'a BatchView, snapshot: &'a Snapshot) -> Vec<&'
     rows
 }
 
-/// Returns how a batch stands in one word.
+/// Returns how a batch stands in one word for people: one of which nothing runs is not running.
+pub(crate) fn standing_word(view: &BatchView, snapshot: &Snapshot) -> &'static str {
+    let is_live = |row: &&Row| row.status.is_live();
+    if view.status == BatchStatus::Running && !rows_of(view, snapshot).iter().any(is_live) {
+        return "queued";
+    }
+    status_word(view.status)
+}
+
+/// Returns how a batch stands in one word, as machines know it.
 pub(crate) fn status_word(status: BatchStatus) -> &'static str {
     match status {
         BatchStatus::Running => "running",
@@ -113,7 +122,7 @@ fn batch(
     style: Style,
 ) -> Vec<String> {
     let dot = style.dot();
-    let status = status_word(view.status);
+    let status = standing_word(view, snapshot);
     let all = view.batch.agents.len();
     let tasks = count(all, "task");
     let tasks = if rows.len() < all { format!("{} of {tasks}", rows.len()) } else { tasks };
@@ -289,6 +298,7 @@ pub(super) fn output(row: &Row) -> Option<String> {
 mod tests {
     use super::*;
     use crate::core::testing::{end, row, snapshot};
+    use crate::core::{Phase, Waits};
 
     const WIDE: Style = Style { terminal: false, colour: false, unicode: true };
 
@@ -306,6 +316,17 @@ mod tests {
         let mut row = end(row(id), Outcome::Done, "");
         row.answer = answer.into();
         row
+    }
+
+    #[test]
+    fn a_batch_of_which_nothing_runs_is_not_said_to_run() {
+        let mut queued = row(2);
+        (queued.status, queued.phase) = (Status::Queued, Phase::Waits(Waits::Host));
+        let head = |rows: Vec<Row>| shown(&snapshot(1, rows)).remove(0);
+        let waits = head(vec![answered(1, "one"), queued.clone()]);
+        assert_eq!(waits, "=== set 1 · deleg_00000001 · 2 tasks · queued ===");
+        let runs = head(vec![row(1), queued]);
+        assert_eq!(runs, "=== set 1 · deleg_00000001 · 2 tasks · running ===");
     }
 
     /// C-114; C-112: the tasks stand in their order whatever the order of their ends.

@@ -17,7 +17,7 @@ use crate::tui::wish::Wish;
 use crate::tui::world::{Connection, World};
 use crate::words::changed_files::{Evidence, changed_files, source};
 use crate::words::plain_text::{count, headline, steps, thousands};
-use crate::words::results::{common_cause, error, rows_of, status_word};
+use crate::words::results::{common_cause, error, rows_of, standing_word};
 use crate::words::status_line::{known_cost, money};
 use crate::words::{time_text, why};
 
@@ -204,7 +204,7 @@ fn write_head(writer: &mut Writer, view: &BatchView, rows: &[&Row], world: &Worl
     let mut parts = vec![
         view.batch.tag(),
         count(rows.len(), "task"),
-        status_word(view.status).to_owned(),
+        standing_word(view, &world.snapshot).to_owned(),
         format!("{} ago", time_text::age(world.clock().since(view.batch.queued))),
     ];
     let cost: NanoUsd = rows.iter().filter_map(|row| row.cost).sum();
