@@ -173,11 +173,7 @@ fn lines(report: &Report, now: Moment, keep: Keep, is_dry: bool) -> Vec<String> 
     );
     if report.going.is_empty() {
         let rule = if keep == Keep::USUAL {
-            format!(
-                "ended in the last {} and are among the newest {}",
-                days(keep.time),
-                keep.newest
-            )
+            format!("ended in the last {}, among the newest {}", days(keep.time), keep.newest)
         } else {
             format!("ended in the last {}", days(keep.time))
         };
