@@ -151,14 +151,22 @@ impl Reporter {
         if let Some(why) = &header.notice_trouble {
             self.once(format!("a notice was not told: {}", headline(why, REASON)), lines);
         }
+        // What is held by itself waits for no cap, and goes on with no queue.
+        let loose = snapshot.queue.len().saturating_sub(snapshot.held_agents().len());
         // A hold of an empty queue is not worth a word, unless nothing can be saved.
-        let is_told = |hold: &Hold| header.kpis.queued > 0 || matches!(hold, Hold::NotSaved(_));
+        let is_told = |hold: &Hold| match hold {
+            Hold::NotSaved(_) => true,
+            Hold::Cap => loose > 0,
+            Hold::Owner | Hold::Back(_) | Hold::Interrupted(_) => header.kpis.queued > 0,
+        };
         let hold = header.hold.clone().filter(is_told);
         if self.hold != hold {
             let line = match &hold {
-                Some(hold) if self.is_beside => Some(hold_line_beside(hold, header, &self.zone)),
-                Some(hold) => Some(hold_line(hold, header, &self.zone)),
-                None => (header.kpis.queued > 0).then(|| "the queue goes on".to_owned()),
+                Some(hold) if self.is_beside => {
+                    Some(hold_line_beside(hold, header, loose, &self.zone))
+                }
+                Some(hold) => Some(hold_line(hold, header, loose, &self.zone)),
+                None => (loose > 0).then(|| "the queue goes on".to_owned()),
             };
             lines.extend(line.map(|line| style.paint(Meaning::Warning, &style.text(&line))));
             self.hold = hold;
@@ -261,7 +269,7 @@ pub(crate) fn goal(row: &Row) -> String {
 }
 
 /// Returns the same as [`hold_line`] with the command that lets the host go on, which is there already.
-fn hold_line_beside(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
+fn hold_line_beside(hold: &Hold, header: &Header, loose: usize, zone: &TimeZone) -> String {
     let queued = count(usize::try_from(header.kpis.queued).unwrap_or(usize::MAX), "task");
     let goes_on = |words: &str| to_type(format_args!("{words} --fleet {}", header.fleet));
     match hold {
@@ -271,12 +279,15 @@ fn hold_line_beside(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
             time_text::local(*since, zone),
             goes_on("release")
         ),
-        Hold::Cap => format!("held at the cap: {queued} queued ({} goes on)", goes_on("cap USD")),
-        Hold::Interrupted(_) | Hold::NotSaved(_) => hold_line(hold, header, zone),
+        Hold::Cap => {
+            let loose = count(loose, "task");
+            format!("held at the cap: {loose} queued ({} goes on)", goes_on("cap USD"))
+        }
+        Hold::Interrupted(_) | Hold::NotSaved(_) => hold_line(hold, header, loose, zone),
     }
 }
 
-fn hold_line(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
+fn hold_line(hold: &Hold, header: &Header, loose: usize, zone: &TimeZone) -> String {
     let queued = count(usize::try_from(header.kpis.queued).unwrap_or(usize::MAX), "task");
     match hold {
         Hold::Owner => format!("held: {queued} queued until it is released"),
@@ -286,7 +297,8 @@ fn hold_line(hold: &Hold, header: &Header, zone: &TimeZone) -> String {
             to_type(format_args!("resume {}", header.fleet))
         ),
         Hold::Cap => format!(
-            "held at the cap: {queued} queued ({} goes on)",
+            "held at the cap: {} queued ({} goes on)",
+            count(loose, "task"),
             to_type(format_args!("resume {} --cap USD", header.fleet))
         ),
         Hold::Interrupted(signal) => {
@@ -412,6 +424,7 @@ mod tests {
         now.header.spent = NanoUsd::from_dollars(4);
         now.header.hold = Some(Hold::Cap);
         now.header.kpis.queued = 1;
+        now.queue = vec![AgentId(2)];
         now.header.kinds_held = vec![("ygg".into(), "bad key".into())];
         now.header.interrupted = Some("SIGINT".into());
         let lines = reporter.lines(&now, WIDE);
@@ -429,6 +442,7 @@ mod tests {
         assert_eq!(reporter.lines(&now, WIDE), ["the queue goes on"]);
         now.header.hold = Some(Hold::Interrupted("SIGINT".into()));
         now.header.kpis.queued = 0;
+        now.queue.clear();
         assert_eq!(reporter.lines(&now, WIDE), [""; 0], "nothing is queued, so nothing is held");
     }
 
@@ -439,6 +453,7 @@ mod tests {
         let mut now = snapshot(1, vec![row(1)]);
         reporter.lines(&now, WIDE);
         now.header.kpis.queued = 1;
+        now.queue = vec![AgentId(2)];
         for (hold, line) in [
             (Hold::Cap, "held at the cap: 1 task queued (fleet cap USD --fleet k3f goes on)"),
             (Hold::Owner, "held: 1 task queued (fleet release --fleet k3f goes on)"),
@@ -450,6 +465,29 @@ mod tests {
             now.header.hold = Some(hold);
             assert_eq!(reporter.lines(&now, WIDE), [line]);
         }
+    }
+
+    #[test]
+    fn what_is_held_by_itself_is_not_counted_at_the_cap() {
+        let held = |id| {
+            let mut row = row(id);
+            (row.status, row.held) = (Status::Queued, true);
+            row
+        };
+        let mut reporter = Reporter::new(TimeZone::UTC);
+        let mut now = snapshot(1, vec![row(1), held(2), row(3)]);
+        reporter.lines(&now, WIDE);
+        now.header.hold = Some(Hold::Cap);
+        now.header.kpis.queued = 1;
+        now.queue = vec![AgentId(2)];
+        assert_eq!(reporter.lines(&now, WIDE), [""; 0], "nothing waits for the cap");
+        now.header.kpis.queued = 2;
+        now.queue.push(AgentId(3));
+        let told = "held at the cap: 1 task queued (fleet resume k3f --cap USD goes on)";
+        assert_eq!(reporter.lines(&now, WIDE), [told]);
+        now.header.hold = None;
+        now.queue = vec![AgentId(2)];
+        assert_eq!(reporter.lines(&now, WIDE), [""; 0], "nothing goes on");
     }
 
     /// C-110: two batches whose ends are mixed; every line says which task of which batch it is about. C-107: their
