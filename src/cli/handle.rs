@@ -10,6 +10,7 @@ use crate::adapters::{FirstText, first_text};
 use crate::core::{AgentId, BatchId, Hold, Row, Snapshot, Status};
 use crate::journal::to_type;
 use crate::runtime::summary::AgentFiles;
+use crate::words::agent_numbers::agent_numbers;
 use crate::words::plain_text::{count, cut_graphemes};
 use crate::words::style::Style;
 use crate::words::why;
@@ -75,7 +76,7 @@ impl Handle<'_> {
         let first = format!(
             "{tasks} dispatched to fleet {fleet} as {} ({}, {}): {}",
             self.tag(),
-            self.numbers(),
+            agent_numbers(self.agents),
             self.batch,
             self.note(style)
         );
@@ -100,15 +101,6 @@ impl Handle<'_> {
 
     fn first(&self) -> u32 {
         self.agents.first().map_or(0, |id| id.0)
-    }
-
-    /// Returns the numbers of the agents: they are given in order.
-    fn numbers(&self) -> String {
-        match self.agents {
-            [] => "no agent".to_owned(),
-            [only] => only.to_string(),
-            [first, .., last] => format!("{first} to {last}"),
-        }
     }
 
     /// Returns the file that tells most of an agent, whether it is there yet or not.
@@ -225,7 +217,7 @@ mod tests {
         assert_eq!(
             handle(&snapshot, &batch, &agents).lines(Style { unicode: true, ..Style::PLAIN }),
             [
-                "2 tasks dispatched to fleet k3f as set 1 (#1 to #2, deleg_00000001): 1 started · 1 queued, waits: slot",
+                "2 tasks dispatched to fleet k3f as set 1 (#1, #2, deleg_00000001): 1 started · 1 queued, waits: slot",
                 "`fleet wait deleg_00000001 --fleet k3f` joins, `fleet logs 1 -f --fleet k3f` follows the first, `fleet \
                  results k3f deleg_00000001` shows the answers",
             ]
