@@ -361,6 +361,27 @@ mod tests {
     }
 
     #[test]
+    fn an_object_within_another_one_is_read_and_nothing_else() {
+        // As it stands, and out of a text that had to be made valid first.
+        for outer in ["1", "NaN"] {
+            let inner = |value: &str| {
+                let text = format!("{{\"b\": {outer}, \"a\": \n {value} }}");
+                Fields::parse(text.as_bytes(), &["a", "b"])?
+                    .inner("a", &["b"])
+                    .map(Fields::into_owned)
+            };
+            for value in ["[1]", "\"x{\"", "5", "true", "null"] {
+                assert!(inner(value).is_none(), "{outer} {value}");
+            }
+            let count = |value: &str| inner(value).unwrap().count("b");
+            assert_eq!(count("{\"b\": 7}"), Some(7));
+            assert_eq!(count("{ \"b\" : 7, \"c\": {} }"), Some(7));
+            let text = inner(r#"{"b": "x\ud800"}"#).unwrap().text("b");
+            assert_eq!(text.as_deref(), Some("x\u{fffd}"));
+        }
+    }
+
+    #[test]
     fn halves_of_surrogate_pairs_do_not_spoil_a_text() {
         let mut fields = fields(
             r#"{"a": "x\ud800y\udc00 \ud83d\ude00 \ud800\ud800\\ud800 NaN", "b": NaN, "\ud800": 1}"#,

@@ -129,12 +129,11 @@ impl Reader {
     }
 
     fn assistant(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
-        let Some(message) = fields.raw("message") else { return };
+        let wanted = ["id", "model", "content", "usage"];
+        let Some(mut message) = fields.inner("message", &wanted) else { return };
         let is_main = fields.raw("parent_tool_use_id").is_none();
         let word = fields.text("error");
         let is_error = word.is_some() || fields.flag("is_api_error_message") == Some(true);
-        let wanted = ["id", "model", "content", "usage"];
-        let Some(mut message) = Fields::of(&message, &wanted) else { return };
         let model = message.text("model").unwrap_or_default();
         let is_synthetic = model == NO_MODEL;
         self.error_word = word;
@@ -162,20 +161,16 @@ impl Reader {
             self.has_result = false;
             facts.push(Fact::Heard);
         }
-        let Some(message) = fields.raw("message") else { return };
-        let Some(mut message) = Fields::of(&message, &["content"]) else {
-            return;
-        };
-        if let Some(content) = message.raw("content") {
+        let message = fields.inner("message", &["content"]);
+        if let Some(content) = message.and_then(|mut message| message.raw("content")) {
             self.calls.message(&content, From::User, facts);
         }
     }
 
     /// Takes an event of the model service itself, which alone tells the output of an answer before the run is over.
     fn event(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
-        let Some(event) = fields.raw("event") else { return };
         let wanted = ["type", "message", "usage"];
-        let Some(mut event) = Fields::of(&event, &wanted) else { return };
+        let Some(mut event) = fields.inner("event", &wanted) else { return };
         let kind = event.text("type").unwrap_or_default();
         if !matches!(kind.as_str(), "message_start" | "message_delta" | "message_stop") {
             return;

@@ -101,9 +101,8 @@ impl Reader {
 
     /// Takes one block of a reply. Each has an id of its own, and only the last has the usage of all of them.
     fn assistant(&mut self, fields: &mut Fields<'_>, facts: &mut Vec<Fact>) {
-        let Some(message) = fields.raw("message") else { return };
         let wanted = ["id", "model", "content", "usage"];
-        let Some(mut message) = Fields::of(&message, &wanted) else { return };
+        let Some(mut message) = fields.inner("message", &wanted) else { return };
         let usage = message.raw("usage").map(|usage| usage_of(&usage)).unwrap_or_default();
         let is_counted = usage != Usage::default();
         let id = message.text("id").map(|id| one_line(&id, NAME_CHARS));
